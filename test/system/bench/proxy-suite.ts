@@ -6,7 +6,7 @@ import { Dice } from '../../../data/sample/dice.js';
 import { startNginx } from './nginx.js';
 import { recordPaths, treeOf } from './registers.js';
 import { memoryOf, startExpress, startOurs, startRaw, takeDown, withServer, type Server } from './servers.js';
-import { figure, type Context, type Contender, type Figure, type Prepared, type Suite } from './suite.js';
+import { figure, type Context, type Contender, type Prepared, type Suite } from './suite.js';
 import { wrk, writeTargets } from './wrk.js';
 
 const PROGRAMS = ['wrk', 'nginx', 'taskset'];
@@ -24,26 +24,14 @@ const HOT_SECONDS = 3;
 /** A generator that takes more of its core has measured itself. */
 const LOAD_CPU_MAX = 0.95;
 
-/** Of answers 200 and 304, the names of the values: requests a second, and the slowest in a hundred. */
-const STATUSES = [
-  ['200', 'rps', 'p99'],
-  ['304', 'rps304', 'p99of304'],
-] as const;
-
 export const proxySuite: Suite = {
   name: 'proxy',
   description: '1,000 hot URLs on 64 connections, one core for the server',
   figures: [
-    ...STATUSES.flatMap(([status, rps, p99]) => {
-      const against = (what: string, peer: string, target?: number): Figure =>
-        figure(`${status}: against ${what}`, 'req/s', `proxy/${rps}`, 'higher', `${peer}/${rps}`, target);
-      return [
-        against('node:http from memory', 'raw', 0.55),
-        figure(`${status}: p99 against node:http`, 'ms', `proxy/${p99}`, 'lower', `raw/${p99}`, 3),
-        against('Express, express.static, express-rate-limit', 'express', 5),
-        against('nginx with limit_req', 'nginx'),
-      ];
-    }),
+    figure('against node:http from memory', 'req/s', 'proxy/rps', 'higher', 'raw/rps', 0.55),
+    figure('p99 against node:http', 'ms', 'proxy/p99', 'lower', 'raw/p99', 3),
+    figure('against Express, its static and rate-limit', 'req/s', 'proxy/rps', 'higher', 'express/rps', 5),
+    figure('against nginx with limit_req', 'req/s', 'proxy/rps', 'higher', 'nginx/rps'),
     figure('resident memory after all that', 'MB', 'proxy/rss', 'lower', 'raw/rss'),
   ],
   programs: PROGRAMS,
@@ -60,38 +48,15 @@ async function prepareHot(context: Context): Promise<Prepared> {
   );
   const answersFile = join(folder, 'answers.json');
   writeFileSync(answersFile, JSON.stringify(answers));
-  const targetsOf = (name: string, targets: Parameters<typeof writeTargets>[1]): string => {
-    const file = join(folder, name);
-    writeTargets(file, targets);
-    return file;
-  };
-  const hot = targetsOf(
-    'hot.txt',
-    paths.map((path) => ({ path })),
-  );
-  /** @param hasOwnTags its entity tags are not those of the proxy */
-  const hotContender = (name: string, start: () => Promise<Server>, hasOwnTags = false): Contender =>
+  const targets = join(folder, 'hot.txt');
+  writeTargets(targets, paths);
+  const hotContender = (name: string, start: () => Promise<Server>): Contender =>
     contender(name, start, async ({ port, pid }) => {
-      const tagged = hasOwnTags ? await takeDown(port, paths) : answers;
-      const unmodified = targetsOf(
-        `${name}-304.txt`,
-        tagged.map(({ path, tag }) => ({ path, tag })),
-      );
-      const load = async (targets: string, seconds: number) => {
-        const measured = await wrk({ port, targets, seconds, connections: CONNECTIONS });
-        if (measured.cpu > LOAD_CPU_MAX) say(`wrk took ${measured.cpu} of its core: it measured itself`);
-        return measured;
-      };
-      await load(hot, HOT_WARM_UP_SECONDS);
-      const ok = await load(hot, HOT_SECONDS);
-      const notModified = await load(unmodified, HOT_SECONDS);
-      return {
-        rps: ok.requests / ok.seconds,
-        p99: ok.p99,
-        rps304: notModified.requests / notModified.seconds,
-        p99of304: notModified.p99,
-        rss: memoryOf(pid).now,
-      };
+      const load = { port, targets, connections: CONNECTIONS };
+      await wrk({ ...load, seconds: HOT_WARM_UP_SECONDS });
+      const { requests, seconds, p99, cpu } = await wrk({ ...load, seconds: HOT_SECONDS });
+      if (cpu > LOAD_CPU_MAX) say(`wrk took ${cpu} of its core: it measured itself`);
+      return { rps: requests / seconds, p99, rss: memoryOf(pid).now };
     });
 
   const bytes = answers.map(({ body }) => Buffer.from(body, 'base64').length);
@@ -99,8 +64,8 @@ async function prepareHot(context: Context): Promise<Prepared> {
     contenders: [
       hotContender('proxy', () => startOurs(dist)),
       hotContender('raw', () => startRaw(answersFile)),
-      hotContender('express', () => startExpress(dist), true),
-      hotContender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.ok), true),
+      hotContender('express', () => startExpress(dist)),
+      hotContender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.fields)),
     ],
     notes: [
       `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${HOT_SECONDS} s for each run after ${HOT_WARM_UP_SECONDS} s of warming up; the server is restarted for each run.`,
@@ -142,10 +107,7 @@ async function prepareCold(context: Context): Promise<Prepared> {
     runs += 1;
     const chosen = choose(paths, new Dice(runs, 'cold', 0));
     for (const path of chosen) readFileSync(join(dist, path.replace(/^\/api\/.*/, '$&.json')));
-    writeTargets(
-      targets,
-      chosen.map((path) => ({ path })),
-    );
+    writeTargets(targets, chosen);
     return start();
   };
   const measure = async ({ port, pid }: Server) => {

@@ -1,16 +1,12 @@
 -- The requests of a run, one after the other: made before it begins, so that a request costs wrk a look into a
--- table. Arguments: a file with a line for each, the path and, after a tab, an If-None-Match, which may be
--- empty; where to begin.
+-- table. Arguments: a file with a path in each line; where to begin.
 local requests, index, count
 
 function init(args)
   requests, count = {}, 0
   for line in io.lines(args[1]) do
-    local path, tag = line:match('^([^\t]+)\t?(.*)$')
-    local headers = { ['Host'] = wrk.headers['Host'] }
-    if tag ~= '' then headers['If-None-Match'] = tag end
     count = count + 1
-    requests[count] = wrk.format('GET', path, headers)
+    requests[count] = wrk.format('GET', line, { ['Host'] = wrk.headers['Host'] })
   end
   index = tonumber(args[2] or '0') % count
   started = os.clock()

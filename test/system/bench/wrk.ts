@@ -9,13 +9,6 @@ import { LOAD_CORE } from './servers.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../../test/system/bench/requests.lua', import.meta.url));
 
-/** A request to be sent over and over. */
-export interface Target {
-  readonly path: string;
-  /** If-None-Match. */
-  readonly tag?: string;
-}
-
 export interface LoadOptions {
   readonly port: number;
   /** A file that writeTargets wrote. */
@@ -36,10 +29,9 @@ const result = z.object({
   cpu: z.number(),
 });
 
-export function writeTargets(file: string, targets: readonly Target[]): void {
-  const lines = targets.map(({ path, tag = '' }) => `${path}\t${tag}\n`);
-  writeFileSync(file, lines.join(''));
-}
+/** Paths to be asked for, one after the other. */
+export const writeTargets = (file: string, paths: readonly string[]): void =>
+  writeFileSync(file, paths.map((path) => `${path}\n`).join(''));
 
 /**
  * Has it run and waits for its end.
