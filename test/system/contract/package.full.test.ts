@@ -132,12 +132,4 @@ describe('the npm scripts', () => {
     await started.ended;
     await expect(fetch(base)).rejects.toThrow('fetch failed');
   });
-
-  it('need no shell but that of the platform', () => {
-    const { scripts } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
-    // What cmd.exe has as well: programs, their options, and `&&`.
-    const plain = /^[\w./:-]+( [\w./:=-]+)*( && [\w./:-]+( [\w./:=-]+)*)*$/;
-    for (const line of Object.values(fields(scripts))) expect(line).toMatch(plain);
-    expect(Object.values(fields(scripts)).join('\n')).not.toMatch(/\bexec\b|\b[A-Z_]+=/);
-  });
 });
