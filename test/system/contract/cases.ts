@@ -3,11 +3,11 @@
  * with a base URL can be tested: the proxy, nginx, a cache before either, a CDN.
  */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { parseSnapshot, type ErrorCode, type RouteDeclaration as Route } from '../../../proxy/tree/schema.js';
+import { ask } from '../../support/ask.js';
 
 export interface Answer {
   readonly status: number;
@@ -37,28 +37,20 @@ const VALUES: readonly (readonly [parameter: string, values: RegExp])[] = [
 
 /** Requests with paths that no URL parser touches. Each has an address of its own in X-Forwarded-For. */
 export function sender(base: string): Send {
-  const { hostname, port } = new URL(base);
+  const port = Number(new URL(base).port);
   let client = 0;
-  return (path, { method = 'GET', headers = {} } = {}) =>
-    new Promise((settle, reject) => {
-      client += 1;
-      const address = `198.18.${client >> 8}.${client & 255}`;
-      const outgoing = request(
-        { hostname, port, path, method, headers: { 'x-forwarded-for': address, ...headers }, agent: false },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            const all = Object.fromEntries(
-              Object.entries(response.headersDistinct).map(([name, values]) => [name, values?.join(' | ')]),
-            );
-            settle({ status: response.statusCode ?? 0, headers: all, body: Buffer.concat(chunks) });
-          });
-        },
-      );
-      outgoing.on('error', reject).end();
-    });
+  return async (path, { method = 'GET', headers = {} } = {}) => {
+    client += 1;
+    const address = `198.18.${client >> 8}.${client & 255}`;
+    const asked = { method, headers: { 'x-forwarded-for': address, ...headers } };
+    const { status, fields, body } = await ask(port, path, asked);
+    const all: Record<string, string> = {};
+    for (let at = 0; at < fields.length; at += 2) {
+      const [name = '', value = ''] = [fields[at]?.toLowerCase(), fields[at + 1]];
+      all[name] = name in all ? `${all[name]} | ${value}` : value;
+    }
+    return { status, headers: all, body };
+  };
 }
 
 /** What more is said of a refusal. */
