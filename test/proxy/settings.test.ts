@@ -55,9 +55,7 @@ describe('readSettings', () => {
 
   it.each([
     ['rediss://u:p%40%3A%2F@[::1]:7/3', 'rediss://u:p%40%3A%2F@[::1]:7/3'],
-    ['valkey://:p@h/', 'redis://:p@h/'],
     ['ValkeyS://h:7', 'rediss://h:7'],
-    ['unix:/run/redis.sock', '/run/redis.sock'],
     ['unix:///run/redis.sock', '/run/redis.sock'],
     ['unix:/r.sock?db=1&username=u&password=p%26%23', '/r.sock?db=1&username=u&password=p%26%23'],
   ])('takes "%s" as the URL of Redis', (url, expected) => {
@@ -94,11 +92,6 @@ describe('readSettings', () => {
       expect(settings).toEqual({ ...numbers, ...others });
       expect(['10.0.0.1', '11.0.0.1'].map((each) => trustProxy?.(each))).toEqual([true, false]);
     }
-  });
-
-  it('takes flags without a value, and words for them from the environment', () => {
-    expect(resolve(['--access-log']).accessLog).toBe(true);
-    for (const word of ['false', '0']) expect(resolve([], { PROXY_ACCESS_LOG: word }).accessLog).toBe(false);
   });
 
   it('refuses what is of the port for operations without that', () => {

@@ -156,32 +156,16 @@ export function mirrorOf(out: string): Map<string, string> {
 export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 
 /** Routes of which the digest says nothing. */
-const OUTSIDE: ReadonlySet<string> = new Set([
-  'snapshot',
-  'changes',
-  'change-bundle',
-  'feed-snapshots',
-  'feed-snapshots-json',
-]);
+const OUTSIDE = /^(snapshot|changes|change-bundle|feed-snapshots(-json)?|former-.*)$/;
 
-interface DigestRoute {
-  readonly name: string;
-  readonly path: string;
-  readonly file: string;
-  readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query' }[] | undefined;
-  /** On routes that serve the file of another one, of which the digest says nothing either. */
-  readonly requires?: string | undefined;
-  /** On routes whose files are further names of documents of another one. */
-  readonly aliases?: string | undefined;
-}
+type DigestRoute = ReturnType<typeof snapshotOf>['routes'][number];
 
 /** The list of documents of a copy, as its documentation says, with no code of the generator's. */
 function listOf(copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
   const lines = routes
     .filter(
       ({ name, path, requires, aliases }) =>
-        !OUTSIDE.has(name) &&
-        !name.startsWith('former-') &&
+        !OUTSIDE.test(name) &&
         requires === undefined &&
         aliases === undefined &&
         !/^\/downloads(\/|$)/.test(path),

@@ -1,15 +1,11 @@
 import { assert as check, constantFrom, integer, nat, oneof, property, string, tuple } from 'fast-check';
 import { renameSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { parseRange } from '../../../proxy/http/conditions.js';
-import { limitedTo, UNLIMITED as AMPLE } from '../../support/proxy.js';
 import { sha256 } from '../../support/published.js';
 import {
-  ask,
-  listening,
   opened,
   openFiles,
   problemOf,
@@ -17,7 +13,6 @@ import {
   publishSnapshot,
   serving,
   snapshotJson,
-  tree,
   UNLIMITED,
 } from '../support.js';
 
@@ -39,32 +34,6 @@ describe('parseRange', () => {
       'kilobytes=0-4|bytes=0-4x|bytes=x0-4|bytes=0-x4|bytes=0-4,10-14|bytes=0-4,x';
     for (const field of [...fields.split('|'), `bytes=0-${',5-'.repeat(5_000)}`])
       expect(parseRange(field, SIZE), field.slice(0, 50)).toBeUndefined();
-  });
-
-  it('can’t satisfy a range that begins after the end, or has no bytes', () => {
-    for (const range of ['1000-', '1000-1001', `${'9'.repeat(400)}-`, `${HUGE}-${HUGE}`, '-0'])
-      expect(parseRange(`bytes=${range}`, SIZE), range).toBe('unsatisfiable');
-  });
-
-  it.each([
-    ['bytes=0-0', 0, 0],
-    ['bytes=0-', 0, 999],
-    ['bytes=10-5000', 10, 999],
-    [`bytes=10-${'9'.repeat(400)}`, 10, 999],
-    ['bytes=-1', 999, 999],
-    ['bytes=-1000', 0, 999],
-    [`bytes=-${HUGE}`, 0, 999],
-    ['BYTES=0-4', 0, 4],
-    ['bytes= \t 0-4\t \t', 0, 4],
-    ['bytes=,0-4, ,', 0, 4],
-    ['bytes=007-008', 7, 8],
-  ])('reads %.60s as %i to %i', (field, first, last) => {
-    expect(parseRange(field, SIZE)).toEqual({ first, last });
-  });
-
-  it('finds no byte to begin at in an empty file, and all of it in its last bytes', () => {
-    expect(parseRange('bytes=0-', 0)).toBe('unsatisfiable');
-    expect(parseRange('bytes=-5', 0)).toBeUndefined();
   });
 
   it('names a part within the file, whatever the field says', () => {
@@ -141,19 +110,4 @@ it('a download that is replaced after its headers were made is that of another r
   expect((await ask(CSV)).text === `${LARGE}8,y\r\n`).toBe(true);
   await expect.poll(() => openFiles(root)).toEqual([]);
   expect(openings).toBe(4);
-});
-
-it('a download that a commit is replacing is served as it is by now, to this client and to others', async () => {
-  const root = await tree();
-  await publish(root, 'downloads/groups.csv', LARGE);
-  // A process of its own: one that hangs must not end the tests.
-  const { port } = await listening(['--out', root], limitedTo(AMPLE));
-  for (const _ of [1, 2, 3]) expect((await ask(port, CSV)).text === LARGE).toBe(true);
-  // Before snapshot.json, as a commit does.
-  await publish(root, 'downloads/groups.csv', `${LARGE}8,y\r\n`);
-  const answers = await Promise.all([ask(port, CSV), ask(port, '/api/v1/group/7')]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  expect(answers[0].text === `${LARGE}8,y\r\n`).toBe(true);
-  await rm(join(root, 'downloads/groups.csv'));
-  expect((await ask(port, CSV)).status).toBe(404);
 });

@@ -28,15 +28,6 @@ describe('LocalBuckets in memory', () => {
     expect(hits('a c b')).toEqual([0, 0, 1]);
   });
 
-  it('counts the eviction of a bucket until the millisecond in which it is full', () => {
-    const { store, hits, advance } = makeStore(1);
-    for (const [client, ms, evictions] of ['a 0 0', 'b 999 1', 'c 1000 1'].map((row) => row.split(' '))) {
-      advance(Number(ms));
-      hits(client ?? '');
-      expect([store.size, store.evictions]).toEqual([1, Number(evictions)]);
-    }
-  });
-
   it('keeps no header in memory that a client’s address is a part of', () => {
     setFlagsFromString('--expose-gc');
     const { store } = makeStore(5_000);
@@ -51,17 +42,4 @@ describe('LocalBuckets in memory', () => {
     // With slices it was 30 MB.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(3_000_000);
   });
-});
-
-it('LocalBuckets.quota gives everyone a full bucket when it changes, and changes nothing when it is the same', () => {
-  const { store, hits } = makeStore();
-  hits('a a a a');
-  store.quota = { burst: 3, emissionIntervalMs: 1000 };
-  expect(hits('a')).toEqual([0]);
-  store.quota = { burst: 2, emissionIntervalMs: 1000 };
-  expect(hits('a a a a')).toEqual([1, 2, 0, 0]);
-  store.quota = { burst: 2, emissionIntervalMs: 2000 };
-  expect(store.quota).toEqual({ burst: 2, emissionIntervalMs: 2000 });
-  expect(hits('a')).toEqual([1]);
-  expect(store.evictions).toBe(0);
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { decide, refund, type Quota } from '../../../proxy/limiter/gcra.js';
+import { decide, type Quota } from '../../../proxy/limiter/gcra.js';
 
 /** The textbook bucket: a level that rises with time, in milliseconds of refill, so that it is an integer. */
 class TokenBucket {
@@ -31,8 +31,6 @@ class TokenBucket {
 }
 
 const STEPS = 50_000;
-
-const API: Quota = { burst: 60, emissionIntervalMs: 1000 };
 
 const anyQuota = fc.record({
   burst: fc.integer({ min: 1, max: 100 }),
@@ -74,25 +72,4 @@ it(`decide agrees with a token bucket on decision, tokens and waiting time, over
   );
   // All three states were met.
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(STEPS / 50);
-});
-
-describe('refund', () => {
-  const debt = fc.double({ min: 0, max: 1, noNaN: true });
-
-  it('gives back exactly what was taken', () => {
-    fc.assert(
-      fc.property(anyQuota, debt, anyCost, fc.nat(100_000), (quota, share, cost, pause) => {
-        const before = 1_000_000 + Math.floor(share * quota.burst * quota.emissionIntervalMs);
-        const taken = decide(before, 1_000_000, quota, cost);
-        if (!taken.allowed) return;
-        const nowMs = 1_000_000 + pause;
-        expect(refund(taken.tat, nowMs, quota, cost)).toBe(Math.max(before, nowMs));
-      }),
-    );
-  });
-
-  it('never overflows a bucket', () => {
-    expect(refund(1_000_500, 1_000_000, API)).toBe(1_000_000);
-    expect(refund(7, 1_000_000, API)).toBe(1_000_000);
-  });
 });

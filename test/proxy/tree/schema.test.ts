@@ -4,22 +4,31 @@ import { describeSnapshot, parseSnapshot, SnapshotError } from '../../../proxy/t
 import { LIMITS } from '../../support/snapshot.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, route, snapshotJson } from '../support.js';
 
-const parse = (changes: Record<string, unknown>) => parseSnapshot(JSON.stringify(snapshotJson(changes)));
-
+const parse = (changes: object) => parseSnapshot(JSON.stringify(snapshotJson({ ...changes })));
+/** A snapshot with one more route, which says this. */
 const withRoute = (changes: object) => ({
   routes: [...ROUTES, route('odd', '/odd', 'odd.json', 'record', changes)],
 });
-/** Those of some routes with which a table is not refused because of this key. */
-const accepted = (routes: readonly object[], key: string): object[] =>
-  routes.filter((route) => {
-    try {
-      return parse(withRoute(route));
-    } catch (error) {
-      return !String(error).startsWith(
-        `SnapshotError: snapshot.json is malformed at routes.${ROUTES.length}.${key}`,
-      );
-    }
-  });
+const withHeaders = (table: string, field: object) => ({ headers: { ...HEADERS, [table]: field } });
+const withContent = (name: string, field: object | undefined) =>
+  withHeaders('content', { ...HEADERS.content, [name]: field });
+const withPage = (limit: object) => ({ limits: { ...LIMITS, page: { ...LIMITS.page, ...limit } } });
+/** The same change with each of these values. */
+const each = <T>(values: readonly T[], change: (value: T) => object): object[] => values.map(change);
+
+const FILES =
+  '../odd.json api/../../odd.json /etc/passwd api\\..\\odd.json odd.json\0.json api//odd.json ./odd.json  ' +
+  '.snapshot/ledger.json api/.env api/.well-known/x {ID}.json {id:all}.json {id}{id}.json';
+const TIMES = ['', 'yesterday', '2026-11-20', '2026-02-30T00:00:00Z', '\u001b[31m'];
+const FIELDS = [
+  ...['X_Y', 'X-1', 'X Y', 'X-Y: z\r\nW', ''].map((name) => ({ [name]: '1' })),
+  ...['a\r\nSet-Cookie: x=1', '', 'é', 7].map((value) => ({ 'X-Y': value })),
+  // The server sets these itself.
+  ...'content-length Transfer-Encoding CONNECTION content-range content-encoding date keep-alive upgrade trailer'
+    .split(' ')
+    .map((name) => ({ [name]: '1' })),
+];
+const odd = (key: string): string => `routes.${ROUTES.length}.${key}`;
 
 describe('parseSnapshot', () => {
   it.each([
@@ -33,111 +42,65 @@ describe('parseSnapshot', () => {
     expect(() => parseSnapshot(text)).toThrow(message);
   });
 
-  it('refuses a file that could lead elsewhere', () => {
-    const files =
-      '../odd.json api/../../odd.json /etc/passwd api\\..\\odd.json odd.json\0.json api//odd.json ./odd.json  ' +
-      '.snapshot/ledger.json api/.env api/.well-known/x {ID}.json {id:all}.json {id}{id}.json';
-    const routes = files.split(' ').map((file) => ({ file }));
-    expect(accepted(routes, 'file')).toEqual([]);
-  });
-
-  it('refuses what would split a header, or lead to another host', () => {
-    for (const [key, value] of [
-      ['type', 'text/html\r\nSet-Cookie: x=1'],
-      ['attachment', 'x";y="z'],
-      ['attachment', '../x.csv'],
-      ['path', '/odd>; rel="x"'],
-      ['path', '//odd'],
-    ] as const)
-      expect(accepted([{ [key]: value }], key)).toEqual([]);
-    for (const to of ['//evil.example', '/x\r\nSet-Cookie: a', 'x'])
-      expect(() => parse({ redirects: [{ path: '/docs', to }] })).toThrow('redirects.0.to');
-    const files = [{ file: '/x', bytes: 1, sha256: '"\r\nX: y' }];
-    expect(() => parse({ files })).toThrow('files.0.sha256');
-  });
-
-  it('refuses a route of a class, bucket or parameter that it does not know', () => {
-    expect(accepted([{ class: 'secret' }], 'class')).toEqual([]);
-    expect(accepted([{ bucket: 'secret' }, { bucket: undefined }], 'bucket')).toEqual([]);
-    for (const parameter of [{ in: 'path', type: 'uuid' }, { in: 'header' }])
-      expect(accepted([{ parameters: [{ name: 'id', ...parameter }] }], 'parameters.0')).toEqual([]);
-  });
-
-  it('refuses headers that are none or could not be sent, in every table', () => {
-    const names = ['X_Y', 'X-1', 'X Y', 'X-Y: z\r\nW', ''];
-    const values = ['a\r\nSet-Cookie: x=1', '', 'é', 7];
-    const fields = [...names.map((name) => ({ [name]: '1' })), ...values.map((value) => ({ 'X-Y': value }))];
-    for (const field of fields) {
-      for (const table of ['all', 'options', 'not_found', 'error'])
-        expect(() => parse({ headers: { ...HEADERS, [table]: field } })).toThrow(`headers.${table}`);
-      const content = { ...HEADERS.content, page: field };
-      expect(() => parse({ headers: { ...HEADERS, content } })).toThrow('headers.content.page');
-      expect(() => parse(withRoute({ headers: field }))).toThrow('routes');
-    }
-    const content = { ...HEADERS.content, asset: undefined };
-    expect(() => parse({ headers: { ...HEADERS, content } })).toThrow('headers.content.asset');
-    expect(() => parse({ headers: { ...HEADERS, not_found: undefined } })).toThrow('headers.not_found');
-  });
-
-  it('refuses headers that the server sets itself, in any case', () => {
-    const framing =
-      'content-length transfer-encoding connection content-range content-encoding date keep-alive upgrade trailer';
-    for (const name of framing.split(' ').flatMap((each) => [each, each.toUpperCase()])) {
-      const field = { [name]: '1' };
-      const content = { ...HEADERS.content, record: field };
-      for (const headers of [
-        { ...HEADERS, all: field },
-        { ...HEADERS, content },
-      ])
-        expect(() => parse({ headers }), name).toThrow(SnapshotError);
-      expect(() => parse(withRoute({ headers: field })), name).toThrow(SnapshotError);
-    }
-    expect(accepted([{ headers: { 'Content-Language': 'en', Dated: 'x' } }], 'headers')).toHaveLength(1);
-  });
-
-  it('refuses an error whose status is none of an error', () => {
-    for (const status of [99, 200, 304, 399, 600, 404.5, '404'])
-      expect(() => parse({ errors: { ...ERRORS, not_found: { status, title: 'x' } } })).toThrow(
-        'snapshot.json is malformed at errors.not_found.status',
-      );
-  });
-
-  it('refuses a path that names one parameter twice', () => {
-    const paths = ['/odd/{id}/{id}', '/{id}/x/{id}.json', '/{a}/{id}/{a}'];
-    expect(
-      accepted(
-        paths.map((path) => ({ path })),
-        'path',
+  it.each<[string, string, object[]]>([
+    ['a file that could lead elsewhere', odd('file'), each(FILES.split(' '), (file) => withRoute({ file }))],
+    ['what would split a header', odd('type'), [withRoute({ type: 'text/html\r\nSet-Cookie: x=1' })]],
+    ['no name', odd('attachment'), each(['x";y="z', '../x.csv'], (name) => withRoute({ attachment: name }))],
+    [
+      'a path to another host, or with one parameter twice',
+      odd('path'),
+      each(['/odd>; rel="x"', '//odd', '/odd/{id}/{id}', '/{a}/{id}/{a}'], (path) => withRoute({ path })),
+    ],
+    [
+      'a redirect to another host',
+      'redirects.0.to',
+      each(['//evil.example', '/x\r\nSet-Cookie: a', 'x'], (to) => ({ redirects: [{ path: '/docs', to }] })),
+    ],
+    ['no hash', 'files.0.sha256', [{ files: [{ file: '/x', bytes: 1, sha256: '"\r\nX: y' }] }]],
+    ['an unknown class', odd('class'), [withRoute({ class: 'secret' })]],
+    ['an unknown bucket', odd('bucket'), each(['secret', undefined], (bucket) => withRoute({ bucket }))],
+    [
+      'an unknown parameter',
+      odd('parameters.0'),
+      each([{ in: 'path', type: 'uuid' }, { in: 'header' }], (parameter) =>
+        withRoute({ parameters: [{ name: 'id', ...parameter }] }),
       ),
-    ).toEqual([]);
-    expect(accepted([{ path: '/odd/{id}/{idx}' }], 'path')).toHaveLength(1);
+    ],
+    ['fields that could not be sent', 'headers.all', each(FIELDS, (field) => withHeaders('all', field))],
+    ['such of errors', 'headers.error', each(FIELDS, (field) => withHeaders('error', field))],
+    ['such of pages', 'headers.content.page', each(FIELDS, (field) => withContent('page', field))],
+    ['such of a route', odd('headers'), each(FIELDS, (headers) => withRoute({ headers }))],
+    ['a class without headers', 'headers.content.asset', [withContent('asset', undefined)]],
+    [
+      'a status that is none of an error',
+      'errors.not_found.status',
+      each([99, 200, 304, 600, 404.5, '404'], (status) => ({
+        errors: { ...ERRORS, not_found: { status, title: 'x' } },
+      })),
+    ],
+    ['no time, which would never be too old', 'built_at', each(TIMES, (time) => ({ built_at: time }))],
+    ['no date', 'as_of', each(TIMES, (time) => ({ as_of: time }))],
+    [
+      'limits with which times would not be exact',
+      'limits.page',
+      [
+        ...each([1_000_001, 0], (tokens) => withPage({ tokens })),
+        ...each([86_401, 0], (seconds) => withPage({ refill_seconds: seconds })),
+      ],
+    ],
+  ])('refuses %s: %s', (_what, place, changes) => {
+    for (const change of changes)
+      expect(() => parse(change), JSON.stringify(change)).toThrow(`snapshot.json is malformed at ${place}`);
   });
 
-  it('refuses times that are none, whose snapshot would never be too old', () => {
-    for (const time of ['', 'yesterday', '2026-11-20', '2026-02-30T00:00:00Z', '\u001b[31m'])
-      for (const key of ['built_at', 'as_of'])
-        expect(() => parse({ [key]: time }), time).toThrow(`snapshot.json is malformed at ${key}`);
-  });
-
-  it('refuses limits with which times would not be exact', () => {
-    for (const wrong of [
-      { tokens: 1_000_001 },
-      { tokens: 0 },
-      { refill_seconds: 86_401 },
-      { refill_seconds: 0 },
-    ])
-      expect(() => parse({ limits: { ...LIMITS, page: { ...LIMITS.page, ...wrong } } })).toThrow(
-        'limits.page',
-      );
-    const { burst, emissionIntervalMs } = parse({
-      limits: { ...LIMITS, page: { tokens: 1_000_000, refill_seconds: 86_400 } },
-    }).limits.page;
+  it('takes the largest limits, fields and paths of any name, and a base URL with a slash at its end', () => {
+    const { burst, emissionIntervalMs } = parse(withPage({ tokens: 1_000_000, refill_seconds: 86_400 }))
+      .limits.page;
     expect(Number.isSafeInteger(Date.UTC(9999, 0) + burst * emissionIntervalMs)).toBe(true);
-  });
-
-  it('names a malformed key in printable characters', () => {
-    const headers = { ...HEADERS, all: { '\u001b[2J\n': '1' } };
-    expect(() => parse({ headers })).toThrow(/^snapshot\.json is malformed at headers\.all\.\?\[2J\?: /);
+    const more = { path: '/odd/{id}/{idx}', headers: { 'Content-Language': 'en', Dated: 'x' } };
+    expect(parse(withRoute(more)).routes).toHaveLength(ROUTES.length + 1);
+    const service = { ...SERVICE, base_url: 'https://register.example/' };
+    expect(parse({ service }).service.base_url).toBe('https://register.example');
   });
 
   it('ignores keys it does not know, everywhere', () => {
@@ -148,11 +111,6 @@ describe('parseSnapshot', () => {
     const headers = { ...HEADERS, content: { ...HEADERS.content, video: {} }, future: {} };
     const { api } = parse({ future: { x: 1 }, routes, limits, errors, headers }).limits;
     expect(api.burst).toBe(60);
-  });
-
-  it('takes a base URL with a slash at its end for the same without', () => {
-    const service = { ...SERVICE, base_url: 'https://register.example/' };
-    expect(parse({ service }).service.base_url).toBe('https://register.example');
   });
 });
 

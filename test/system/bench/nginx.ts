@@ -1,34 +1,10 @@
-/** nginx on the same tree, as the upper mark: by hand, and as `edge nginx` configures it. */
+/** nginx on the same tree, as the upper mark. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { nginxConfiguration } from '../../../generator/programs/edge/nginx.js';
-import { readPublished } from '../../../generator/programs/edge/published.js';
-import { Tree } from '../../../generator/tree/tree.js';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
 import { temporariesIn } from '../contract/servers.js';
 import { startServer, type Server } from './servers.js';
-
-/** @param folder for its own files; made if not there */
-const start = (folder: string, configuration: (port: number) => string): Promise<Server> =>
-  startServer((port) => {
-    mkdirSync(folder, { recursive: true });
-    const file = join(resolve(folder), 'nginx.conf');
-    writeFileSync(file, `user root;\n${configuration(port)}`);
-    return ['nginx', '-e', 'stderr', '-p', resolve(folder), '-c', file];
-  });
-
-/** With one worker, and limits that refuse nobody. */
-export function startEdge(dist: string, folder: string): Promise<Server> {
-  const ample = { tokens: 1_000_000, refill_seconds: 0.001 };
-  const limits = { api: ample, download: { ...ample, token_bytes: 1 }, page: ample };
-  return start(folder, (port) => {
-    const options = { out: dist, file: join(resolve(folder), 'nginx.conf'), listen: `127.0.0.1:${port}` };
-    const published = { ...readPublished(new Tree(dist)), limits };
-    const { text } = nginxConfiguration(published, { ...options, trusted: [] });
-    return text.replace('worker_processes auto;', 'worker_processes 1;');
-  });
-}
 
 /** Headers that it makes itself, from the file. */
 const MADE = /^(etag|last-modified|content-length|content-type|accept-ranges)$/i;
@@ -36,6 +12,7 @@ const MADE = /^(etag|last-modified|content-length|content-type|accept-ranges)$/i
 /**
  * One worker, a limit for each address that refuses nobody, and every file it has served kept open.
  *
+ * @param folder for its own files, made if not there
  * @param headers that it adds to each answer: flat
  */
 export function startNginx(dist: string, folder: string, headers: readonly string[] = []): Promise<Server> {
@@ -43,9 +20,8 @@ export function startNginx(dist: string, folder: string, headers: readonly strin
     if (index % 2 === 1 || MADE.test(name)) return [];
     return `add_header ${name} "${headers[index + 1]?.replaceAll(/["\\]/g, String.raw`\$&`)}" always;`;
   });
-  return start(
-    folder,
-    (port) => `
+  const configuration = (port: number): string => `
+user root;
 daemon off;
 worker_processes 1;
 pid nginx.pid;
@@ -71,6 +47,11 @@ http {
     location / { try_files $uri =404; }
   }
 }
-`,
-  );
+`;
+  return startServer((port) => {
+    mkdirSync(folder, { recursive: true });
+    const file = join(resolve(folder), 'nginx.conf');
+    writeFileSync(file, configuration(port));
+    return ['nginx', '-e', 'stderr', '-p', resolve(folder), '-c', file];
+  });
 }

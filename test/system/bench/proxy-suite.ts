@@ -1,23 +1,12 @@
-/** The proxy against the floor, against what people use, and against nginx: hot URLs, cold ones, one large download. */
-import { randomBytes } from 'node:crypto';
+/** The proxy against the floor, against what people use, and against nginx: hot URLs, and cold ones. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Dice } from '../../../data/sample/dice.js';
-import { ask } from '../../support/ask.js';
-import { startEdge, startNginx } from './nginx.js';
+import { startNginx } from './nginx.js';
 import { recordPaths, treeOf } from './registers.js';
-import {
-  cpuSecondsOf,
-  memoryOf,
-  startExpress,
-  startOurs,
-  startRaw,
-  takeDown,
-  withServer,
-  type Server,
-} from './servers.js';
-import { figure, type Context, type Contender, type Figure, type Prepared, type Suite } from './suite.js';
+import { memoryOf, startExpress, startOurs, startRaw, takeDown, withServer, type Server } from './servers.js';
+import { figure, type Context, type Contender, type Prepared, type Suite } from './suite.js';
 import { wrk, writeTargets } from './wrk.js';
 
 const PROGRAMS = ['wrk', 'nginx', 'taskset'];
@@ -29,51 +18,20 @@ const contender = (
   measure: (server: Server) => ReturnType<Contender['run']>,
 ): Contender => ({ name, run: () => withServer(start, measure) });
 
-/** The proxy and nginx on a tree. @param prepared what is done before each start */
-function withNginx(
-  { folder }: Context,
-  dist: string,
-  measure: Parameters<typeof contender>[2],
-  prepared = (start: () => Promise<Server>) => start,
-): Contender[] {
-  const ours = prepared(() => startOurs(dist));
-  const nginx = prepared(() => startNginx(dist, join(folder, 'nginx')));
-  return [contender('proxy', ours, measure), contender('nginx', nginx, measure)];
-}
-
 const CONNECTIONS = 64;
-/** Whose addresses a trusted proxy forwards. */
-const CLIENTS = 1_000_000;
 const HOT_WARM_UP_SECONDS = 2;
 const HOT_SECONDS = 3;
 /** A generator that takes more of its core has measured itself. */
 const LOAD_CPU_MAX = 0.95;
 
-/** Of answers 200 and 304, the names of the values: requests a second, and the slowest in a hundred. */
-const STATUSES = [
-  ['200', 'rps', 'p99'],
-  ['304', 'rps304', 'p99of304'],
-] as const;
-
 export const proxySuite: Suite = {
   name: 'proxy',
   description: '1,000 hot URLs on 64 connections, one core for the server',
   figures: [
-    ...STATUSES.flatMap(([status, rps, p99]) => {
-      const against = (what: string, peer: string, target?: number): Figure =>
-        figure(`${status}: against ${what}`, 'req/s', `proxy/${rps}`, 'higher', `${peer}/${rps}`, target);
-      return [
-        against('node:http from memory', 'raw', 0.55),
-        figure(`${status}: p99 against node:http`, 'ms', `proxy/${p99}`, 'lower', `raw/${p99}`, 3),
-        against('Express, express.static, express-rate-limit', 'express', 5),
-        against('nginx with limit_req', 'nginx'),
-        against('nginx with the generated configuration', 'edge'),
-      ];
-    }),
-    figure(
-      '200: behind a trusted proxy, a million clients, against direct',
-      ...(['req/s', 'trusted/rps', 'higher', 'proxy/rps'] as const),
-    ),
+    figure('against node:http from memory', 'req/s', 'proxy/rps', 'higher', 'raw/rps', 0.55),
+    figure('p99 against node:http', 'ms', 'proxy/p99', 'lower', 'raw/p99', 3),
+    figure('against Express, its static and rate-limit', 'req/s', 'proxy/rps', 'higher', 'express/rps', 5),
+    figure('against nginx with limit_req', 'req/s', 'proxy/rps', 'higher', 'nginx/rps'),
     figure('resident memory after all that', 'MB', 'proxy/rss', 'lower', 'raw/rss'),
   ],
   programs: PROGRAMS,
@@ -90,81 +48,30 @@ async function prepareHot(context: Context): Promise<Prepared> {
   );
   const answersFile = join(folder, 'answers.json');
   writeFileSync(answersFile, JSON.stringify(answers));
-  const targetsOf = (name: string, targets: Parameters<typeof writeTargets>[1]): string => {
-    const file = join(folder, name);
-    writeTargets(file, targets);
-    return file;
-  };
-  const hot = targetsOf(
-    'hot.txt',
-    paths.map((path) => ({ path })),
-  );
-  const forwarded = targetsOf(
-    'forwarded.txt',
-    Array.from({ length: CLIENTS }, (_, index) => ({
-      path: paths[index % paths.length] ?? '/',
-      client: clientAddress(index),
-    })),
-  );
-
-  /** @param hasOwnTags its entity tags are not those of the proxy */
-  const hotContender = (name: string, start: () => Promise<Server>, hasOwnTags = false): Contender =>
+  const targets = join(folder, 'hot.txt');
+  writeTargets(targets, paths);
+  const hotContender = (name: string, start: () => Promise<Server>): Contender =>
     contender(name, start, async ({ port, pid }) => {
-      const tagged = hasOwnTags ? await takeDown(port, paths) : answers;
-      const unmodified = targetsOf(
-        `${name}-304.txt`,
-        tagged.map(({ path, tag }) => ({ path, tag })),
-      );
-      const load = async (targets: string, seconds: number) => {
-        const measured = await wrk({ port, targets, seconds, connections: CONNECTIONS });
-        if (measured.cpu > LOAD_CPU_MAX) say(`wrk took ${measured.cpu} of its core: it measured itself`);
-        return measured;
-      };
-      await load(hot, HOT_WARM_UP_SECONDS);
-      const ok = await load(hot, HOT_SECONDS);
-      const notModified = await load(unmodified, HOT_SECONDS);
-      return {
-        rps: ok.requests / ok.seconds,
-        p99: ok.p99,
-        rps304: notModified.requests / notModified.seconds,
-        p99of304: notModified.p99,
-        rss: memoryOf(pid).now,
-      };
+      const load = { port, targets, connections: CONNECTIONS };
+      await wrk({ ...load, seconds: HOT_WARM_UP_SECONDS });
+      const { requests, seconds, p99, cpu } = await wrk({ ...load, seconds: HOT_SECONDS });
+      if (cpu > LOAD_CPU_MAX) say(`wrk took ${cpu} of its core: it measured itself`);
+      return { rps: requests / seconds, p99, rss: memoryOf(pid).now };
     });
 
   const bytes = answers.map(({ body }) => Buffer.from(body, 'base64').length);
   return {
     contenders: [
       hotContender('proxy', () => startOurs(dist)),
-      contender(
-        'trusted',
-        () => startOurs(dist, '--trust-proxy=loopback'),
-        async ({ port }) => {
-          const load = { port, targets: forwarded, connections: CONNECTIONS };
-          await wrk({ ...load, seconds: HOT_WARM_UP_SECONDS });
-          const { requests, seconds } = await wrk({ ...load, seconds: HOT_SECONDS, from: CLIENTS / 2 });
-          return { rps: requests / seconds };
-        },
-      ),
       hotContender('raw', () => startRaw(answersFile)),
-      hotContender('express', () => startExpress(dist), true),
-      hotContender('edge', () => startEdge(dist, join(folder, 'edge')), true),
-      hotContender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.ok), true),
+      hotContender('express', () => startExpress(dist)),
+      hotContender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.fields)),
     ],
     notes: [
       `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${HOT_SECONDS} s for each run after ${HOT_WARM_UP_SECONDS} s of warming up; the server is restarted for each run.`,
       `Server and wrk have a core each. The proxy runs with its defaults: limiter, CORS, caching and security headers, metrics; no access log.`,
     ],
   };
-}
-
-/** Half of them IPv4, half /56 networks of IPv6, none twice; followed by one more hop that is trusted. */
-function clientAddress(index: number): string {
-  const client =
-    index % 2 === 0
-      ? `${11 + (index >>> 24)}.${(index >>> 16) & 255}.${(index >>> 8) & 255}.${index & 255}`
-      : `2001:db8:${(index >>> 8).toString(16)}:${((index & 255) << 8).toString(16)}::1`;
-  return `${client}, 127.0.0.9`;
 }
 
 /** So long V8 takes to compile what it will run; wrk counts a slow beginning many times over in p99. */
@@ -200,10 +107,7 @@ async function prepareCold(context: Context): Promise<Prepared> {
     runs += 1;
     const chosen = choose(paths, new Dice(runs, 'cold', 0));
     for (const path of chosen) readFileSync(join(dist, path.replace(/^\/api\/.*/, '$&.json')));
-    writeTargets(
-      targets,
-      chosen.map((path) => ({ path })),
-    );
+    writeTargets(targets, chosen);
     return start();
   };
   const measure = async ({ port, pid }: Server) => {
@@ -213,7 +117,18 @@ async function prepareCold(context: Context): Promise<Prepared> {
     return { rps: requests / seconds, p99, peak: memoryOf(pid).peak };
   };
   return {
-    contenders: withNginx(context, dist, measure, prepared),
+    contenders: [
+      contender(
+        'proxy',
+        prepared(() => startOurs(dist)),
+        measure,
+      ),
+      contender(
+        'nginx',
+        prepared(() => startNginx(dist, join(folder, 'nginx'))),
+        measure,
+      ),
+    ],
     notes: [
       `${paths.length.toLocaleString('en-US')} records and histories; ${COLD_SECONDS} s for each run on ${CONNECTIONS} connections, after ${COLD_WARM_UP_SECONDS} s with other URLs.`,
       'The files are in the page cache of the system, and unknown to the server: without that, both wait for the disk alone.',
@@ -235,49 +150,4 @@ function choose(paths: string[], dice: Dice): string[] {
     [paths[index], paths[other]] = [paths[other] ?? '', paths[index] ?? ''];
   }
   return paths.slice(0, count);
-}
-
-const DOWNLOADERS = 50;
-const DOWNLOAD_SECONDS = 8;
-const DOWNLOAD = '/downloads/groups.csv';
-const FILE_MB = 200;
-/** What the downloads may add to the memory of the process: some 2 MB for each client. */
-const GROWTH_MAX_MB = 100;
-
-export const downloadSuite: Suite = {
-  name: 'download',
-  description: `a file of ${FILE_MB} MB streamed to ${DOWNLOADERS} clients, one core for the server`,
-  figures: [
-    figure('download: against nginx', 'MB/s', 'proxy/rate', 'higher', 'nginx/rate'),
-    figure('download: processor time of 1 GB against nginx', 's', 'proxy/cpu', 'lower', 'nginx/cpu'),
-    figure('download: memory it adds, against its bound', 'MB', 'proxy/growth', 'lower', GROWTH_MAX_MB, 1),
-  ],
-  programs: PROGRAMS,
-  prepare: prepareDownload,
-};
-
-async function prepareDownload(context: Context): Promise<Prepared> {
-  const { folder } = context;
-  // Its own, since a file of it is replaced.
-  const dist = await treeOf({ ...context, tree: undefined, register: undefined });
-  writeFileSync(join(dist, DOWNLOAD), Buffer.alloc(FILE_MB * 1e6, randomBytes(1_000_000)));
-  const targets = join(folder, 'download.txt');
-  writeTargets(targets, [{ path: DOWNLOAD }]);
-  const measure = async ({ port, pid }: Server) => {
-    await ask(port, DOWNLOAD, { headers: { Range: 'bytes=0-0' } });
-    const [before, cpuBefore] = [memoryOf(pid).now, cpuSecondsOf(pid)];
-    const load = { port, targets, seconds: DOWNLOAD_SECONDS, connections: DOWNLOADERS };
-    const { bytes, seconds } = await wrk(load);
-    return {
-      rate: bytes / 1e6 / seconds,
-      cpu: (cpuSecondsOf(pid) - cpuBefore) / (bytes / 1e9),
-      growth: memoryOf(pid).peak - before,
-    };
-  };
-  return {
-    contenders: withNginx(context, dist, measure),
-    notes: [
-      `${DOWNLOAD_SECONDS} s for each run; the clients read as fast as they can, and wrk has one core for all of them.`,
-    ],
-  };
 }

@@ -13,16 +13,11 @@ const [file = '', port] = process.argv.slice(2);
 const answers = new Map(
   takenAnswers
     .parse(JSON.parse(readFileSync(file, 'utf8')))
-    .map(({ path, body, ...answer }) => [path, { ...answer, body: Buffer.from(body, 'base64') }]),
+    .map(({ path, fields, body }) => [path, { fields, body: Buffer.from(body, 'base64') }]),
 );
 
 createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) => {
   const answer = answers.get(request.url ?? '');
-  if (answer === undefined) {
-    response.writeHead(404).end();
-    return;
-  }
-  const isUnmodified = request.headers['if-none-match'] === answer.tag;
-  if (isUnmodified) response.writeHead(304, answer.notModified).end();
-  else response.writeHead(200, answer.ok).end(answer.body);
+  if (answer === undefined) response.writeHead(404).end();
+  else response.writeHead(200, answer.fields).end(answer.body);
 }).listen(Number(port), '127.0.0.1');

@@ -1,17 +1,12 @@
 -- The requests of a run, one after the other: made before it begins, so that a request costs wrk a look into a
--- table. Arguments: a file with a line for each, the path and, after tabs, an If-None-Match and an X-Forwarded-For,
--- either of which may be empty; where to begin.
+-- table. Arguments: a file with a path in each line; where to begin.
 local requests, index, count
 
 function init(args)
   requests, count = {}, 0
   for line in io.lines(args[1]) do
-    local path, tag, client = line:match('^([^\t]+)\t?([^\t]*)\t?(.*)$')
-    local headers = { ['Host'] = wrk.headers['Host'] }
-    if tag ~= '' then headers['If-None-Match'] = tag end
-    if client ~= '' then headers['X-Forwarded-For'] = client end
     count = count + 1
-    requests[count] = wrk.format('GET', path, headers)
+    requests[count] = wrk.format('GET', line, { ['Host'] = wrk.headers['Host'] })
   end
   index = tonumber(args[2] or '0') % count
   started = os.clock()
@@ -35,7 +30,7 @@ function done(summary, latency)
   local cpu = (os.clock() - threads[1]:get('started')) / seconds
   local errors = summary.errors
   io.write(string.format(
-    'RESULT {"requests":%d,"seconds":%.6f,"bytes":%d,"p99":%.3f,"refused":%d,"failed":%d,"cpu":%.3f}\n',
-    summary.requests, seconds, summary.bytes, latency:percentile(99) / 1000,
+    'RESULT {"requests":%d,"seconds":%.6f,"p99":%.3f,"refused":%d,"failed":%d,"cpu":%.3f}\n',
+    summary.requests, seconds, latency:percentile(99) / 1000,
     errors.status, errors.connect + errors.read + errors.write + errors.timeout, cpu))
 end

@@ -102,28 +102,21 @@ export const startExpress = (dist: string): Promise<Server> =>
     ...node('test/system/bench/express.js', dist, String(port)),
   ]);
 
-/** Answers of the proxy to be given by others word for word: headers are flat lists, bodies in base64. */
+/** Answers of the proxy to be given by others word for word: headers are a flat list, bodies in base64. */
 export const takenAnswers = z.array(
-  z.object({
-    path: z.string(),
-    tag: z.string(),
-    ok: z.array(z.string()),
-    notModified: z.array(z.string()),
-    body: z.string(),
-  }),
+  z.object({ path: z.string(), fields: z.array(z.string()), body: z.string() }),
 );
-type Taken = z.infer<typeof takenAnswers>;
 
-/** Asks for each path, and again with the entity tag that was the answer. */
-export async function takeDown(port: number, paths: readonly string[]): Promise<Taken> {
-  const taken: Taken = [];
+/** Asks for each path. */
+export async function takeDown(
+  port: number,
+  paths: readonly string[],
+): Promise<z.infer<typeof takenAnswers>> {
+  const taken: z.infer<typeof takenAnswers> = [];
   for (const path of paths) {
-    const { status, headers, fields: ok, body } = await ask(port, path);
-    const { etag: tag = '' } = headers;
-    const again = await ask(port, path, { headers: { 'If-None-Match': tag } });
-    if (status !== 200 || again.status !== 304)
-      throw new Error(`${path} was answered ${status}, ${again.status}`);
-    taken.push({ path, tag, ok: [...ok], notModified: [...again.fields], body: body.toString('base64') });
+    const { status, fields, body } = await ask(port, path);
+    if (status !== 200) throw new Error(`${path} was answered ${status}`);
+    taken.push({ path, fields: [...fields], body: body.toString('base64') });
   }
   return taken;
 }
@@ -142,19 +135,4 @@ export function memoryOf(pid: number): { readonly now: number; readonly peak: nu
       .map((status) => (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024) / 1e6)
       .reduce((a, b) => a + b);
   return { now: sum('VmRSS'), peak: sum('VmHWM') };
-}
-
-/** Clock ticks in which Linux counts processor time, on every architecture Node runs on. */
-const TICKS_A_SECOND = 100;
-
-/** Processor time a server has taken so far. */
-export function cpuSecondsOf(pid: number): number {
-  const ticks = familyOf(pid).map((member) => {
-    // Fields after the command's name, which may hold spaces: utime and stime are the 14th and 15th of all.
-    const fields = readFileSync(`/proc/${member}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((a, b) => a + b) / TICKS_A_SECOND;
 }

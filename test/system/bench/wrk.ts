@@ -9,15 +9,6 @@ import { LOAD_CORE } from './servers.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../../test/system/bench/requests.lua', import.meta.url));
 
-/** A request to be sent over and over. */
-export interface Target {
-  readonly path: string;
-  /** If-None-Match. */
-  readonly tag?: string;
-  /** X-Forwarded-For. */
-  readonly client?: string;
-}
-
 export interface LoadOptions {
   readonly port: number;
   /** A file that writeTargets wrote. */
@@ -32,17 +23,15 @@ export interface LoadOptions {
 const result = z.object({
   requests: z.number(),
   seconds: z.number(),
-  bytes: z.number(),
   p99: z.number(),
   refused: z.literal(0),
   failed: z.literal(0),
   cpu: z.number(),
 });
 
-export function writeTargets(file: string, targets: readonly Target[]): void {
-  const lines = targets.map(({ path, tag = '', client = '' }) => `${path}\t${tag}\t${client}\n`);
-  writeFileSync(file, lines.join(''));
-}
+/** Paths to be asked for, one after the other. */
+export const writeTargets = (file: string, paths: readonly string[]): void =>
+  writeFileSync(file, paths.map((path) => `${path}\n`).join(''));
 
 /**
  * Has it run and waits for its end.

@@ -3,11 +3,11 @@
  * with a base URL can be tested: the proxy, nginx, a cache before either, a CDN.
  */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { parseSnapshot, type ErrorCode, type RouteDeclaration as Route } from '../../../proxy/tree/schema.js';
+import { ask } from '../../support/ask.js';
 
 export interface Answer {
   readonly status: number;
@@ -37,28 +37,20 @@ const VALUES: readonly (readonly [parameter: string, values: RegExp])[] = [
 
 /** Requests with paths that no URL parser touches. Each has an address of its own in X-Forwarded-For. */
 export function sender(base: string): Send {
-  const { hostname, port } = new URL(base);
+  const port = Number(new URL(base).port);
   let client = 0;
-  return (path, { method = 'GET', headers = {} } = {}) =>
-    new Promise((settle, reject) => {
-      client += 1;
-      const address = `198.18.${client >> 8}.${client & 255}`;
-      const outgoing = request(
-        { hostname, port, path, method, headers: { 'x-forwarded-for': address, ...headers }, agent: false },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            const all = Object.fromEntries(
-              Object.entries(response.headersDistinct).map(([name, values]) => [name, values?.join(' | ')]),
-            );
-            settle({ status: response.statusCode ?? 0, headers: all, body: Buffer.concat(chunks) });
-          });
-        },
-      );
-      outgoing.on('error', reject).end();
-    });
+  return async (path, { method = 'GET', headers = {} } = {}) => {
+    client += 1;
+    const address = `198.18.${client >> 8}.${client & 255}`;
+    const asked = { method, headers: { 'x-forwarded-for': address, ...headers } };
+    const { status, fields, body } = await ask(port, path, asked);
+    const all: Record<string, string> = {};
+    for (let at = 0; at < fields.length; at += 2) {
+      const [name = '', value = ''] = [fields[at]?.toLowerCase(), fields[at + 1]];
+      all[name] = name in all ? `${all[name]} | ${value}` : value;
+    }
+    return { status, headers: all, body };
+  };
 }
 
 /** What more is said of a refusal. */
@@ -264,7 +256,7 @@ export function contractCases(dist: string): readonly Case[] {
   }
 
   // Preconditions
-  for (const { route, path, file } of [group, groupPage, summary, download]) {
+  for (const { route, path, file } of [group, groupPage, download]) {
     const conditional = (
       name: string,
       headersFor: (etag: string, date: string) => Record<string, string>,
@@ -280,23 +272,17 @@ export function contractCases(dist: string): readonly Case[] {
         const body = expected === 200 ? read(file) : EMPTY;
         return differences(answer, { status: expected, headers: { ...headers, ...linked }, body });
       });
-    const LATER = 'Fri, 01 Jan 2100 00:00:00 GMT';
     const EARLIER = 'Sat, 01 Jan 2000 00:00:00 GMT';
     conditional('its ETag', (etag) => ({ 'If-None-Match': etag }), 304);
-    conditional('another ETag', () => ({ 'If-None-Match': '"x"' }), 200);
     conditional('its ETag among others', (etag) => ({ 'If-None-Match': `"x", ${etag}` }), 304);
     conditional('its ETag as a weak one', (etag) => ({ 'If-None-Match': `W/${etag}` }), 304);
     conditional('any ETag', () => ({ 'If-None-Match': '*' }), 304);
-    conditional('no date', () => ({ 'If-Modified-Since': '1' }), 200);
-    conditional('If-Match with any', () => ({ 'If-Match': '*' }), 200);
     conditional('If-Match with its ETag as a weak one', (etag) => ({ 'If-Match': `W/${etag}` }), 412);
     conditional('its date', (_, date) => ({ 'If-Modified-Since': date }), 304);
     conditional('an earlier date', () => ({ 'If-Modified-Since': EARLIER }), 200);
     conditional('a date a minute later', (_, date) => ({ 'If-Modified-Since': minuteLater(date) }), 200);
-    conditional('a later date', () => ({ 'If-Modified-Since': LATER }), 200);
     conditional('If-Match with its ETag', (etag) => ({ 'If-Match': etag }), 200);
     conditional('If-Match with another', () => ({ 'If-Match': '"x"' }), 412);
-    conditional('If-Unmodified-Since with its date', (_, date) => ({ 'If-Unmodified-Since': date }), 200);
     conditional('If-Unmodified-Since with an earlier date', () => ({ 'If-Unmodified-Since': EARLIER }), 412);
   }
 
@@ -310,19 +296,13 @@ export function contractCases(dist: string): readonly Case[] {
     for (const [accepted, coding] of [
       ['br', 'br'],
       ['gzip', 'gzip'],
-      ['gzip, deflate, br', 'br'],
-      ['br;q=0, gzip', 'gzip'],
       ['gzip;q=0.5, br;q=0.4', 'gzip'],
       ['GZIP', 'gzip'],
       ['x-gzip', 'gzip'],
-      ['br;q=0.000', undefined],
       ['br;q=0, gzip;q=0', undefined],
-      ['*;q=0', undefined],
       ['identity;q=0', undefined],
       ['br, gzip, zstd, deflate', 'br'],
-      ['gzip;q=1.0, br;q=0', 'gzip'],
       ['identity', undefined],
-      ['deflate', undefined],
       ['*', 'br'],
     ] as const) {
       const coded = { 'Content-Encoding': coding ?? null, Vary: /\bAccept-Encoding\b/i };
@@ -372,11 +352,8 @@ export function contractCases(dist: string): readonly Case[] {
     ranged('a part', 'bytes=10-19', 10, 19);
     ranged('the rest', 'bytes=50-', 50, body.length - 1);
     ranged('the end', 'bytes=-5', body.length - 5, body.length - 1);
-    ranged('beyond the end', `bytes=20-${body.length + 1000}`, 20, body.length - 1);
     asked('two of them', { Range: 'bytes=0-1,3-4' }, { status: 200, body });
     for (const [range, first, last] of [
-      ['bytes=0-0', 0, 0],
-      ['bytes=0-', 0, body.length - 1],
       [`bytes=${body.length - 1}-`, body.length - 1, body.length - 1],
       [`bytes=-${body.length + 7}`, 0, body.length - 1],
       ['BYTES=3-4', 3, 4],
@@ -408,12 +385,8 @@ export function contractCases(dist: string): readonly Case[] {
   for (const [query, limit] of [
     ['', 100],
     ['?limit=1', 1],
-    ['?limit=99', 99],
     ['?limit=200', 200],
-    ['?x=1&limit=7', 7],
     ['?limit=7&x=1', 7],
-    ['?x=1', 100],
-    ['?LIMIT=5', 100],
     ['?%6cimit=5', 5],
     ['?limit=%35', 5],
   ] as const) {
@@ -421,7 +394,7 @@ export function contractCases(dist: string): readonly Case[] {
     const expected = { status: 200, headers: contentHeaders(largest), body };
     one(`limit: ${query || 'none'}`, largest.path + query, {}, expected);
   }
-  for (const query of [...'0 201 -1 1.5 007 1e2 +5 5%20 ten 1&limit=2 1&%6Cimit=1'.split(' '), '']) {
+  for (const query of [...'0 201 -1 1.5 007 5%20 ten 1&limit=2 1&%6Cimit=1'.split(' '), '']) {
     refused(`limit: refuses ${query || 'nothing'}`, `${largest.path}?limit=${query}`, 'invalid_limit', {
       detail: /1 to 200/,
     });
@@ -439,17 +412,16 @@ export function contractCases(dist: string): readonly Case[] {
   for (const [code, names, nothing, invalid, detail] of [
     [
       'invalid_id',
-      'group user game item group-page user-page game-page item-page group-history user-usernames ' +
-        'change-bundle ids-game',
-      '9007199254740991 9007199254740990 4503599627370497 999999999999',
-      '9007199254740992 9999999999999999 10000000000000000 01 -1 1.5 abc 1e3 0x1',
+      'group user-page group-history user-usernames change-bundle ids-game',
+      '9007199254740991 999999999999',
+      '9007199254740992 10000000000000000 01 -1 1.5 abc 0x1',
       /decimal digits/,
     ],
     [
       'invalid_prefix',
       'lookup-username lookup-group owners-user owners-group',
-      '0123456789abcdef fffffffff 00000',
-      '0123456789abcdef0 A 0x1 g marlow -1 a.json',
+      '0123456789abcdef fffffffff',
+      '0123456789abcdef0 A 0x1 -1 a.json',
       /^(prefix ".*": )?expected 1 to 16 lower-case hexadecimal digits$/,
     ],
   ] as const)
@@ -466,13 +438,12 @@ export function contractCases(dist: string): readonly Case[] {
   // Paths
   const NOTHING = /^nothing is published at this path$/;
   for (const path of [
-    ...'/nothing /api /api/v1/groups /api/v1/movers /api/v1/movers/h23 /api/v1/largest/10'.split(' '),
-    ...'/api/v1/largest/games.json /api/v1.json /index.html /developers.html /.git/config'.split(' '),
-    ...'/.well-known/nothing /api//v1 //api/v1 /snapshot.json.gz /.snapshot /api/v1/group/.7'.split(' '),
-    ...'/feeds/groups/2026-10.atom /feeds/x.atom /downloads/documents'.split(' '),
-    ...'/downloads/documents/nothing.ndjson.gz /API/v1 /assets /- /api/v1/owners'.split(' '),
-    ...'/api/v1/lookup/user/0 /api/v1/ids/groups/1 /group.html /group/7/history /group/7/members'.split(' '),
-    ...'/groups /404'.split(' '),
+    ...'/nothing /api /api/v1/groups /api/v1/movers/h23 /api/v1/largest/10 /api/v1.json /index.html'.split(
+      ' ',
+    ),
+    ...'/.git/config /.well-known/nothing /api//v1 //api/v1 /snapshot.json.gz /.snapshot'.split(' '),
+    ...'/feeds/x.atom /downloads/documents/nothing.ndjson.gz /API/v1 /assets /- /api/v1/owners'.split(' '),
+    ...'/api/v1/group/.7 /api/v1/lookup/user/0 /group.html /group/7/history /404'.split(' '),
     `/${summary.file}.br`,
   ]) {
     refused(`path: nothing at ${path}`, path, 'not_found', { detail: NOTHING });
@@ -481,10 +452,7 @@ export function contractCases(dist: string): readonly Case[] {
     ['/api/v1/', '/api/v1'],
     [`${group.path}/`, group.path],
     [`${groupPage.path}/`, groupPage.path],
-    ['/developers/', '/developers'],
-    ['/api/v1/largest/games/', '/api/v1/largest/games'],
     ['/developers/?a=b&limit=3', '/developers'],
-    ['/api/v1/largest/?a=b', '/api/v1/largest'],
     ['/api/v1/largest/?a=b&limit=3', '/api/v1/largest?limit=3'],
     ['/api/v%31', '/api/v1'],
     ['/nothing/', '/nothing'],
@@ -561,10 +529,7 @@ export function contractCases(dist: string): readonly Case[] {
   }
   const refusals = [
     ['/', BROWSER, 'page'],
-    ['/', '*/*', 'problem'],
-    ['/nothing', BROWSER, 'page'],
     ['/nothing', '*/*', 'problem'],
-    ['/nothing.json', BROWSER, 'only problem'],
     ['/api/nothing', BROWSER, 'only problem'],
   ] as const;
   for (const [index, [path, accept, form]] of refusals.entries()) {

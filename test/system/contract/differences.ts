@@ -19,16 +19,13 @@ export interface Difference {
 const NGINX: readonly ServerName[] = ['nginx'];
 const VARNISH: readonly ServerName[] = ['varnish before proxy'];
 
-/** The difference that most errors show; docs/edge-servers.md counts it apart. */
-export const INSTANCE: Difference = {
-  servers: NGINX,
-  where: /./,
-  what: /^instance undefined/,
-  why: 'Errors have no `instance`, since nginx can’t escape what a client sent.',
-};
-
 export const DIFFERENCES: readonly Difference[] = [
-  INSTANCE,
+  {
+    servers: NGINX,
+    where: /./,
+    what: /^instance undefined/,
+    why: 'Errors have no `instance`, since nginx can’t escape what a client sent.',
+  },
   {
     servers: NGINX,
     where: /download/,

@@ -1,5 +1,4 @@
 /** What README.md and docs/ say, compared with the programs: commands, options, exit codes, JSON results, links. */
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -84,7 +83,6 @@ describe('docs/commands.md', () => {
     const passed = fields(await print('check', '--register', warned));
     const refused = fields(await print('build', '--register', broken, '--out', out));
     const differing = await print('diff', ...tree);
-    await print('build', ...tree);
 
     const shown = [await print('check', '--register', broken), built, differing];
     const examples = [...commands.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown =>
@@ -236,24 +234,6 @@ describe.each(PAGES)('%s', (page) => {
     expect(targets.filter((target) => !leadsSomewhere(page, target))).toEqual([]);
   });
 
-  it('quotes URLs with a question mark in commands, which zsh takes for a pattern', () => {
-    const shell = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) => code).join('');
-    expect(shell.match(/(?<!['"])https?:\/\/[^\s'"]*\?.*/g) ?? []).toEqual([]);
-  });
-
-  it('has tables whose rows all have as many cells as their head, and pipes nowhere else', () => {
-    const bare = text.replaceAll(/^ *```.*?^ *```$/gms, '');
-    const rows = /(?:^\|.*(?:\n|$))+/gm;
-    for (const table of bare.match(rows) ?? []) {
-      const lines = table.trimEnd().split('\n');
-      expect(lines[1], table).toMatch(/^\|( :?-+:? \|)+$/);
-      // Between code marks, too, only an escaped pipe is part of a cell.
-      const cells = lines.map((row) => /^\|(.+)\|$/.exec(row.replaceAll('\\|', ''))?.[1]?.split('|').length);
-      expect(new Set(cells), table).toEqual(new Set([lines[1]?.match(/-+/g)?.length]));
-    }
-    expect(bare.replaceAll(rows, '').replaceAll(/`[^`]*`/g, '')).not.toContain('|');
-  });
-
   it('has lines of at most 100 columns', () => {
     expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
@@ -278,11 +258,3 @@ function anchorsIn(page: string): readonly string[] {
       .replaceAll(' ', '-'),
   );
 }
-
-it.skipIf(!existsSync(join(PROJECT, '.git')))('README.md has steps whose files git ignores', () => {
-  const made = 'guilds.db guilds.db-wal views.sql operator.json site/index.html .site-state/x .site-lock';
-  const recipes = 'register.sqlite register.sqlite.lock dist/index.html .dist-state/x';
-  const files = `${made} ${recipes}`.split(' ');
-  const ignored = execFileSync('git', ['check-ignore', ...files], { cwd: PROJECT, encoding: 'utf8' });
-  expect(ignored.trimEnd().split('\n')).toEqual(files);
-});

@@ -6,7 +6,7 @@ import { it, thorough } from '../../support/thorough.js';
 import * as z from 'zod';
 import { Register } from '../../../generator/register/database.js';
 import { scansIn } from '../../../generator/register/explain.js';
-import { RESOURCES, recordTable, tablesOf } from '../../../generator/schema/schema.js';
+import { RESOURCES, tablesOf } from '../../../generator/schema/schema.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { run } from '../../deploy/run.js';
 import { timeAt as at } from '../../../generator/schema/time.js';
@@ -71,7 +71,6 @@ describe('the guilds of docs/your-register.md', () => {
   const [completed = ''] = sqlIn(section('## Views'));
   const views = readFileSync(join(PROJECT, 'data/example-guilds.sql'), 'utf8');
   const tables = tablesIn(views);
-  const [oneASecond = ''] = sqlIn(section('## Check'));
 
   it('have a table and views with the lines that the page shows', () => {
     expect(tables).toContain(guild);
@@ -100,13 +99,6 @@ describe('the guilds of docs/your-register.md', () => {
       creator: { type: 'group', id: 7, name: 'Old Mill' },
     });
     expect(await build(file, out)).toMatchObject({ published: false });
-  });
-
-  it('may have two readings in one second', async () => {
-    const another = 'INSERT INTO headcount VALUES (7, 1751800000.1, 11);';
-    const file = database(tables, GUILDS, views, another, oneASecond);
-    declare(file);
-    expect(await check(file)).toMatchObject({ total: 0, counts: { group_member_readings: 2 } });
   });
 });
 
@@ -163,18 +155,6 @@ describe('the clubs of its recipes', () => {
       [3, 'A'],
     ]);
     own.close();
-  });
-
-  it('without the index are as slow as the page says', () => {
-    const file = clubs();
-    const [index = ''] = /CREATE INDEX IF NOT EXISTS (\w+)/.exec(views)?.slice(1) ?? [];
-    changeRegister(file, `DROP INDEX ${index}`);
-    const register = Register.open(file);
-    const [groups] = RESOURCES.map(recordTable);
-    const said = groups === undefined ? [] : scansIn(register, groups);
-    register.close();
-    expect(said).toHaveLength(1);
-    expect(section('## Check')).toContain(`\n${said[0]}\n`);
   });
 });
 

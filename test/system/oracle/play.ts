@@ -1,34 +1,22 @@
 /**
- * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
+ * The oracle: whatever becomes of a register, with whatever options, a build that follows another
  * gives the tree of a build from nothing, byte for byte, the bundles of changes lead there, and `verify` finds nothing.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { writeSample } from '../../../data/sample.js';
-import { build, type Effects } from '../../../generator/pipeline/build.js';
+import { build } from '../../../generator/pipeline/build.js';
 import { buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/base/errors.js';
-import { progressFor } from '../../../generator/base/progress.js';
-import { completeCommit } from '../../../generator/publish/commit.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/programs/verify/verify.js';
-import { TABLES } from '../../../generator/schema/schema.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
-import { deadFrom, survive, withFault, type Call } from '../../generator/publish/faults.js';
 import { OPERATOR, effectsAt, quiet } from '../../support/build.js';
 import { bundleOf, contentOf, hashesOf, indexOf, mirrorOf, sha256 } from '../../support/published.js';
 import { stateOf } from '../../support/state.js';
 import { differing, isOfTheBuild, removeTree, speaksOfDownloads } from '../../support/tree.js';
-import { EDITS, of, reshaped, type Choice, type Shape } from './edits.js';
-
-/** How a build ends before the one that is compared. */
-export interface End {
-  /** Killed, or else interrupted by a signal. */
-  readonly isKill: boolean;
-  /** At which call that changes the disk. */
-  readonly at: number;
-}
+import { EDITS, type Choice } from './edits.js';
 
 /** What happens between two comparisons. */
 export interface Step {
@@ -37,7 +25,6 @@ export interface Step {
   readonly skipInvalid: boolean;
   /** Another operator is another text in most documents. */
   readonly operator: number;
-  readonly ends: readonly End[];
 }
 
 export interface History {
@@ -48,37 +35,20 @@ export interface History {
 
 const number = fc.nat(1_000_000);
 const choice = fc.record({ a: number, b: number, c: number });
-const RESHAPED = 'a table of another shape';
-const what = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom(...Object.keys(EDITS)) },
-  { weight: 1, arbitrary: fc.constant(RESHAPED) },
-);
+const what = fc.constantFrom(...Object.keys(EDITS));
 
-const end: fc.Arbitrary<End> = fc.record({ isKill: fc.boolean(), at: fc.integer({ min: 1, max: 700 }) });
+const step: fc.Arbitrary<Step> = fc.record({
+  edits: fc.array(fc.tuple(what, choice), { maxLength: 4 }),
+  keepDownloads: fc.boolean(),
+  skipInvalid: fc.boolean(),
+  operator: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+});
 
-const step = (ends: fc.Arbitrary<readonly End[]>): fc.Arbitrary<Step> =>
-  fc.record({
-    edits: fc.array(fc.tuple(what, choice), { maxLength: 4 }),
-    keepDownloads: fc.boolean(),
-    skipInvalid: fc.boolean(),
-    operator: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
-    ends,
-  });
-
-/** @param ends so many in each step; by default one in some */
-export const histories = (ends?: number): fc.Arbitrary<History> =>
-  fc.record({
-    records: fc.constantFrom(0, 40, 150, 400),
-    seed: fc.nat(1_000),
-    steps: fc.array(
-      step(
-        ends === undefined
-          ? fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.tuple(end) })
-          : fc.array(end, { minLength: ends, maxLength: ends }),
-      ),
-      { minLength: 1, maxLength: 6 },
-    ),
-  });
+export const histories: fc.Arbitrary<History> = fc.record({
+  records: fc.constantFrom(0, 40, 150),
+  seed: fc.nat(1_000),
+  steps: fc.array(step, { minLength: 1, maxLength: 6 }),
+});
 
 const BUILT_AT = '2027-01-02T03:04:05Z';
 
@@ -97,21 +67,16 @@ export async function play(folder: string, { records, seed, steps }: History): P
   for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
     rmSync(file, { force: true });
   await writeSample({ file: paths.register, records, seed });
-  let shape: Shape = { views: new Set() };
   for (const [index, taken] of steps.entries()) {
-    for (const [edit, chosen] of taken.edits) shape = apply(paths.register, edit, chosen, shape);
+    for (const [edit, chosen] of taken.edits) apply(paths.register, edit, chosen);
     const wrong = await compare(paths, taken);
     if (wrong !== undefined) return `after step ${index + 1}: ${wrong}`;
   }
   return undefined;
 }
 
-function apply(register: string, edit: string, chosen: Choice, shape: Shape): Shape {
-  const base = (table: string): string => (shape.views.has(table) ? `raw_${table}` : table);
-  const [sql, next] =
-    edit === RESHAPED
-      ? reshaped(of(TABLES, chosen.b), chosen, shape)
-      : [EDITS[edit]?.(chosen, base) ?? '', shape];
+function apply(register: string, edit: string, chosen: Choice): void {
+  const sql = EDITS[edit]?.(chosen) ?? '';
   const database = openDatabase(register);
   try {
     database.pragma('synchronous = OFF');
@@ -121,7 +86,6 @@ function apply(register: string, edit: string, chosen: Choice, shape: Shape): Sh
   } finally {
     database.close();
   }
-  return next;
 }
 
 interface Paths {
@@ -164,7 +128,7 @@ class Reader {
 }
 
 async function compare({ register, out, fresh, reader }: Paths, taken: Step): Promise<string | undefined> {
-  const { skipInvalid, keepDownloads, ends } = taken;
+  const { skipInvalid, keepDownloads } = taken;
   const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
   const config = (to: string) =>
     buildConfig({
@@ -176,25 +140,13 @@ async function compare({ register, out, fresh, reader }: Paths, taken: Step): Pr
       acceptRepublished: true,
       acceptRenumbered: true,
     });
-  const follow = (effects?: Partial<Effects>) =>
-    build({ ...config(out), keepDownloads }, { ...effectsAt(BUILT_AT), ...effects });
+  const follow = () => build({ ...config(out), keepDownloads }, effectsAt(BUILT_AT));
   removeTree(fresh);
   const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
   const content = (tree: string): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(contentOf(tree)).filter(
-        // A killed process may leave the file by which it tried whether the folder is on the file system of the state.
-        ([file]) => file !== '.probe' && (!keepDownloads || !speaksOfDownloads(file)),
-      ),
+      Object.entries(contentOf(tree)).filter(([file]) => !keepDownloads || !speaksOfDownloads(file)),
     );
-  const states = [content(out), ...(anew === PUBLISHED ? [content(fresh)] : [])];
-  for (const each of ends) {
-    const wrong = await endEarly(new Tree(out), each, follow);
-    if (wrong !== undefined) return wrong;
-    const found = content(out);
-    if (states.every((state) => differing(found, state).length > 0))
-      return `a third state: ${states.map((state) => differing(found, state).join(', ')).join('; or ')}`;
-  }
   const before = hashesOf(out);
   const followed = await outcomeOf(follow);
   if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
@@ -205,35 +157,6 @@ async function compare({ register, out, fresh, reader }: Paths, taken: Step): Pr
   if (!isDeepStrictEqual(followedState?.['counts'], freshState?.['counts']))
     return 'other counts of the register';
   return inWords(differing(content(out), content(fresh))) ?? reader.follow();
-}
-
-/** A build that is killed or interrupted; a commit that it has begun is then completed. */
-async function endEarly(
-  tree: Tree,
-  { isKill, at }: End,
-  follow: (effects: Partial<Effects>) => Promise<unknown>,
-): Promise<string | undefined> {
-  if (isKill) {
-    await withFault(deadFrom(at), () => survive(outcomeOfAny(follow({}))));
-    await completeCommit(tree, quiet(), () => undefined);
-    return undefined;
-  }
-  const stop = new AbortController();
-  const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
-  const signal = ({ number }: Call): undefined => {
-    if (number === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
-  };
-  await withFault(signal, () => outcomeOfAny(follow({ progress })));
-  return existsSync(tree.commit) ? 'an interrupt left a commit half done' : undefined;
-}
-
-/** Some builds are refused, for reasons that the comparison is about. */
-async function outcomeOfAny(work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-  }
 }
 
 const PUBLISHED = 'published';

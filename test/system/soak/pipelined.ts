@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Dice, type Choices } from '../../../data/sample/dice.js';
 import { startProxy } from '../../support/proxy.js';
 import { parseAnswers } from './answers.js';
+import { request } from './requests.js';
 import { makeTree } from './tree.js';
 
 const AT_ONCE = 128;
@@ -19,8 +20,6 @@ const ANSWERED = 15;
 /** A request, and how it is answered: the status and the length of the body. */
 type Exchange = readonly [request: string, answer: string];
 
-const request = (method: string, target: string, ...fields: string[]): string =>
-  [`${method} ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 /** More than the system takes for a client that doesn't read. */
 const LARGE = Buffer.alloc(8_000_000, 'a download; ');
 /** A page that is sent from memory, and is more than node:http lets wait. */
@@ -131,38 +130,35 @@ async function act(port: number, client: Client): Promise<string | undefined> {
   return found === expected ? undefined : `expected ${expected}, was ${found ?? 'incomplete'}`;
 }
 
-/** @param args number of connections, seed @returns what went wrong */
-export async function pipelined(
-  [connections = '10000', seed = '1']: readonly string[],
-  say: (line: string) => void,
-): Promise<readonly string[]> {
+/** @returns what went wrong */
+export async function pipelined(connections: number, seed: number) {
   const folder = mkdtempSync(join(tmpdir(), 'pipelined-'));
   const { dist } = makeTree(folder);
   writeFileSync(join(dist, 'index.html'), PAGE);
   writeFileSync(join(dist, 'downloads/groups.csv'), LARGE);
-  const proxy = await startProxy(dist);
-  const { child, output, port } = proxy;
+  const { child, output, port, stop } = await startProxy(dist);
   const atFirst = output.stderr.length;
   const faults: string[] = [];
   const run = async (name: string, client: Client): Promise<void> => {
     const fault = await act(port, client).catch(String);
     if (fault !== undefined) faults.push(`${name}: ${fault}`);
   };
-  await run('the client that takes nothing', STALLED);
   let count = 0;
   const work = async (): Promise<void> => {
-    while (count < Number(connections) && child.exitCode === null && child.signalCode === null) {
+    while (count < connections && child.exitCode === null && child.signalCode === null) {
       const index = count++;
-      await run(`client ${index}`, clientAt(Number(seed), index));
+      await run(`client ${index}`, clientAt(seed, index));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  say(`${count} connections`);
-  const code = await proxy.stop();
+  await Promise.all([
+    run('the client that takes nothing', STALLED),
+    ...Array.from({ length: AT_ONCE }, work),
+  ]);
+  const code = await stop();
   const said = output.stderr.slice(atFirst);
   // Nothing that a client does is worth a line, and nothing stays open.
   if (code !== 0 || !/^.*: finishing what is in flight\n$/.test(said))
     faults.unshift(`the proxy ended with ${code} and said ${said}`);
   rmSync(folder, { recursive: true, force: true });
-  return faults;
+  return { faults };
 }

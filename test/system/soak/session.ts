@@ -2,13 +2,8 @@
 import { connect } from 'node:net';
 
 import { faultOf, parseAnswers, type RawAnswer } from './answers.js';
+import { hostileRequest } from './requests.js';
 import type { HostileTree } from './tree.js';
-
-export interface HostileRequest {
-  readonly kind: string;
-  /** Sent one by one, with a pause of 2 ms between them. */
-  readonly packets: readonly Buffer[];
-}
 
 export interface Outcome {
   readonly answers: readonly RawAnswer[];
@@ -21,14 +16,16 @@ const QUIET_MS = 500;
 /** The server's header time-out, and a margin. */
 const PATIENCE_MS = 20_000;
 
+/** @param packets sent one by one, with a pause of 2 ms between them */
 export async function attack(
   port: number,
-  { packets }: HostileRequest,
+  packets: readonly Buffer[],
   { published, canaries }: HostileTree,
 ): Promise<Outcome> {
-  const isHead = (index: number): boolean => index === 0 && packets[0]?.toString('latin1', 0, 5) === 'HEAD ';
+  const isFirstHead = /^[\r\n]*HEAD /.test(Buffer.concat(packets).toString('latin1'));
+  const isHead = (index: number): boolean => index === 0 && isFirstHead;
   const heard: Buffer[] = [];
-  const isClosed = await converse(port, packets, (chunk) => {
+  const end = await converse(port, packets, (chunk) => {
     heard.push(chunk);
     try {
       return (parseAnswers(Buffer.concat(heard), isHead)?.length ?? 0) > 0;
@@ -39,10 +36,12 @@ export async function attack(
   const said = Buffer.concat(heard);
   const leaked = canaries.find((canary) => said.includes(canary));
   if (leaked !== undefined) return { answers: [], fault: `leaked ${JSON.stringify(leaked)}` };
-  if (!isClosed) return { answers: [], fault: 'still open' };
+  if (end === 'open') return { answers: [], fault: 'still open' };
   try {
     const answers = parseAnswers(said, isHead) ?? [];
-    if (answers.length === 0 && said.length > 0) return { answers, fault: 'an incomplete answer' };
+    // Bytes that reach a server that has closed reset the connection, and what was on its way is lost.
+    if (answers.length === 0 && said.length > 0 && end === 'closed')
+      return { answers, fault: 'an incomplete answer' };
     const fault = answers.map((answer) => faultOf(answer, published)).find((found) => found !== undefined);
     return { answers, fault };
   } catch (error) {
@@ -54,23 +53,24 @@ export async function attack(
  * Sends all, then waits for an answer or for silence, then for the end.
  *
  * @param isAnswered gets each chunk; whether the answers so far are whole ones
- * @returns whether the server closed the connection in time
+ * @returns what the server did in time
  */
 function converse(
   port: number,
   packets: readonly Buffer[],
   isAnswered: (chunk: Buffer) => boolean,
-): Promise<boolean> {
+): Promise<'closed' | 'reset' | 'open'> {
   return new Promise((settle) => {
     const socket = connect(port, '127.0.0.1');
     let quiet: NodeJS.Timeout | undefined;
-    const end = (isClosed: boolean): void => {
+    let how: 'closed' | 'reset' = 'closed';
+    const end = (state: 'closed' | 'reset' | 'open'): void => {
       clearTimeout(patience);
       clearTimeout(quiet);
       socket.destroy();
-      settle(isClosed);
+      settle(state);
     };
-    const patience = setTimeout(end, PATIENCE_MS, false);
+    const patience = setTimeout(end, PATIENCE_MS, 'open');
     const endAfter = (ms: number) => {
       clearTimeout(quiet);
       quiet = setTimeout(() => socket.end(), ms);
@@ -84,43 +84,31 @@ function converse(
     socket.on('connect', () => sendFrom(0));
     socket.on('data', (chunk) => endAfter(isAnswered(chunk) ? 5 : QUIET_MS));
     // A reset is one way to close.
-    socket.on('error', () => undefined);
-    socket.on('close', () => end(true));
+    socket.on('error', () => (how = 'reset'));
+    socket.on('close', () => end(how));
   });
-}
-
-/** What came of many hostile requests. */
-export interface Volley {
-  /** How many requests of each kind came to which statuses; 0 for no answer. */
-  readonly statuses: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** What went wrong, with the request. */
-  readonly faults: readonly string[];
 }
 
 const AT_ONCE = 64;
 
-/** Sends a number of hostile requests, several at a time. */
-export async function volley(
-  port: number,
-  tree: HostileTree,
-  count: number,
-  requestAt: (index: number) => HostileRequest,
-): Promise<Volley> {
-  const statuses = new Map<string, Map<number, number>>();
+/**
+ * Sends a number of hostile requests, several at a time.
+ * @returns how many came to which status, 0 for no answer, and what went wrong, with the request
+ */
+export async function volley(port: number, tree: HostileTree, count: number, seed: number) {
+  const statuses = new Map<number, number>();
   const faults: string[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < count) {
       const index = next++;
-      const request = requestAt(index);
-      const { answers, fault } = await attack(port, request, tree);
-      const ofKind = statuses.get(request.kind) ?? new Map<number, number>();
-      statuses.set(request.kind, ofKind);
-      const [status = 0] = answers.map((answer) => answer.status);
-      ofKind.set(status, (ofKind.get(status) ?? 0) + 1);
+      const packets = hostileRequest(seed, index);
+      const { answers, fault } = await attack(port, packets, tree);
+      const { status = 0 } = answers[0] ?? {};
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (fault !== undefined) {
-        const sent = Buffer.concat(request.packets).toString('latin1');
-        faults.push(`${index} (${request.kind}): ${fault} to ${JSON.stringify(sent.slice(0, 500))}`);
+        const sent = Buffer.concat(packets).toString('latin1');
+        faults.push(`${index}: ${fault} to ${JSON.stringify(sent.slice(0, 500))}`);
       }
     }
   };

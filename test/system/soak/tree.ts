@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 import { ROUTES, snapshotJson } from '../../support/snapshot.js';
-import { words } from './requests.js';
 
 /** A small tree with everything that may be read, and canaries wherever something may not. */
 
@@ -26,11 +25,11 @@ const SERVED = ROUTES.filter(({ name }) => NAMES.has(name)).map((route) =>
 const DOWNLOAD_BYTES = 3_000_000;
 
 /** Places a request might reach by mistake, relative to the tree. */
-const FORBIDDEN = words(
+const FORBIDDEN = (
   '../canary.txt ../other/canary.txt .env .gitignore .snapshot/ledger.json .snapshot/stage/api/v1/group/7.json ' +
-    '.well-known/.hidden secret.json api/v1/group/secret.json api/v1/group/7 api/v1/group/.json ' +
-    'api/v1/largest/4.json group/7/.history.json',
-);
+  '.well-known/.hidden secret.json api/v1/group/secret.json api/v1/group/7 api/v1/group/.json ' +
+  'api/v1/largest/4.json group/7/.history.json'
+).split(' ');
 
 /** @param folder an empty one; the tree is `dist` in it */
 export function makeTree(folder: string): HostileTree {
