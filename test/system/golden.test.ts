@@ -24,31 +24,6 @@ const CASES = readdirSync(GOLDEN, { withFileTypes: true })
 
 const path = temporary();
 
-interface Built {
-  readonly out: string;
-  readonly tree: Tree;
-  readonly expected: Tree;
-  readonly result: Published;
-}
-
-async function built(name: string): Promise<Built> {
-  const folder = join(GOLDEN, name);
-  const operator = join(folder, 'operator.json');
-  const out = path(name);
-  const result = await published({
-    register: writeRegister(path('register.sqlite'), readFileSync(join(folder, 'register.sql'), 'utf8')),
-    operator: existsSync(operator) ? operator : OPERATOR,
-    out,
-    at: BUILT_AT,
-  });
-  return {
-    out,
-    tree: readTree(out),
-    expected: new Map([...EVERY, ...readTree(join(folder, 'expected'))]),
-    result,
-  };
-}
-
 const isList = (file: string): boolean => /^api\/v1\/largest\/\d+\.json$/.test(file);
 
 const list = z.looseObject({
@@ -71,12 +46,21 @@ function cut(longest: z.infer<typeof list>, limit: number): string {
 }
 
 describe.each(CASES)('the golden tree "%s"', (name) => {
-  let out: string;
+  const folder = join(GOLDEN, name);
+  const out = path(name);
+  const expected: Tree = new Map([...EVERY, ...readTree(join(folder, 'expected'))]);
   let tree: Tree;
-  let expected: Tree;
   let result: Published;
   beforeAll(async () => {
-    ({ out, tree, expected, result } = await built(name));
+    const operator = join(folder, 'operator.json');
+    const sql = readFileSync(join(folder, 'register.sql'), 'utf8');
+    result = await published({
+      register: writeRegister(path('register.sqlite'), sql),
+      operator: existsSync(operator) ? operator : OPERATOR,
+      out,
+      at: BUILT_AT,
+    });
+    tree = readTree(out);
   });
 
   it('has the expected files and no others, with the expected bytes', () => {

@@ -6,8 +6,9 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 
-const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
-const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
+/** A folder may need another block for a name that a rename gives. */
+const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync', 'renameSync'] as const;
+const SHRINKING = ['unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
 
 export interface Call {
   readonly name: string;
@@ -21,9 +22,10 @@ export interface Call {
 /** What a call throws instead of being done; undefined lets it be done. Calls that it makes itself don't count. */
 export type Fault = (call: Call) => Error | undefined;
 
-/** A folder that is there already needs no room. */
-const isMade = (name: string, [path]: readonly unknown[]): boolean =>
-  name === 'mkdirSync' && fs.existsSync(String(path));
+/** A folder that is there already, or another file of a name, needs no room. */
+const isMade = (name: string, [path, target]: readonly unknown[]): boolean =>
+  (name === 'mkdirSync' && fs.existsSync(String(path))) ||
+  (name === 'renameSync' && fs.existsSync(String(target)));
 
 /** Does the work with a fault in place. @param more calls that are counted as well */
 export async function withFault<T>(
@@ -101,7 +103,7 @@ export const deadFrom =
   (call) =>
     call.number >= number && !ofTheLock(call) ? new Killed(`dead since call ${number}`) : undefined;
 
-/** From this call on the disk takes nothing more; deleting and renaming still work. */
+/** From this call on the disk takes nothing more; to delete and to replace files still works. */
 export const fullFrom =
   (number: number): Fault =>
   (call) =>
