@@ -62,15 +62,6 @@ describe('imports between rooms', () => {
   });
 });
 
-it('the client in TypeScript imports nothing but its own files, so that they can be copied', () => {
-  const files = sourcesIn('clients/typescript');
-  expect(files.map(({ file }) => file)).toContain('clients/typescript/client.ts');
-  const specifiers = files.flatMap(({ code }) =>
-    [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier),
-  );
-  expect(specifiers.filter((specifier) => specifier?.startsWith('./') !== true)).toEqual([]);
-});
-
 describe('imports', () => {
   it('of the proxy stay in the proxy: it knows the generator by snapshot.json alone', () => {
     expect(trespasses('proxy/', isIn('proxy/'))).toEqual([]);

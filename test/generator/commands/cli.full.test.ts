@@ -113,11 +113,6 @@ const OUTPUTS: readonly Refusal[] = [
     '{"format":99,"sequence":1}',
     'is of format 99, expected 5: use the newer version',
   ),
-  foreign(
-    'of an earlier format',
-    '{"format":3,"sequence":1}',
-    'is of format 3, expected 5: delete its folder and its state, and build again',
-  ),
   ['below a file', () => join(fileWith('x'), 'dist'), 3, 'output folder "$"'],
 ];
 

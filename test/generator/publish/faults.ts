@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 
 /** A folder may need another block for a name that a rename gives. */
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync', 'renameSync'] as const;
-const SHRINKING = ['unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
+const OTHERS = ['unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync', 'chmodSync', 'openSync'] as const;
 
 export interface Call {
   readonly name: string;
@@ -27,16 +27,12 @@ const isMade = (name: string, [path, target]: readonly unknown[]): boolean =>
   (name === 'mkdirSync' && fs.existsSync(String(path))) ||
   (name === 'renameSync' && fs.existsSync(String(target)));
 
-/** Does the work with a fault in place. @param more calls that are counted as well */
-export async function withFault<T>(
-  fault: Fault,
-  work: () => Promise<T>,
-  more: readonly string[] = [],
-): Promise<T> {
+/** Does the work with a fault in place. */
+export async function withFault<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
   let number = 0;
   let isWithin = false;
   const originals: [string, unknown][] = [];
-  for (const name of [...GROWING, ...SHRINKING, 'openSync', ...more]) {
+  for (const name of [...GROWING, ...OTHERS]) {
     const original: unknown = Reflect.get(fs, name);
     if (typeof original !== 'function') throw new TypeError(`no ${name}`);
     originals.push([name, original]);

@@ -19,7 +19,6 @@ async function withError(name: string, code: string, work: () => void): Promise<
     (call) =>
       call.name === name && (calls += 1) === 1 ? Object.assign(new Error(code), { code }) : undefined,
     async () => work(),
-    ['chmodSync'],
   );
   expect(calls).toBeGreaterThan(0);
 }

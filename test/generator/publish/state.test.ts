@@ -1,5 +1,5 @@
 /** What a build does where its state is missing, damaged, of another tree or of an earlier version: it needs none. */
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { writeFiles } from '../../support/operator.js';
@@ -8,7 +8,7 @@ import { fresh, pair, site, buildWith } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
 import { always, it, some } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
-import { containing, matching } from '../../support/values.js';
+import { matching } from '../../support/values.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { contentOf, indexOf, snapshotOf } from '../../support/published.js';
@@ -65,15 +65,6 @@ describe('a state', () => {
     expect([sequence, oldest, changes.length]).toEqual([2, 2, 1]);
     expect(changes[0]).toMatchObject({ from: null, from_digest: null, bundle: null });
     await expectAtRest(out);
-  });
-
-  it('with a folder in the place of a file ends a command with a sentence', async () => {
-    const made = await site(path);
-    rmSync(inState(made.out, STATE));
-    mkdirSync(inState(made.out, STATE));
-    const stderr = containing(`error: state "${inState(made.out)}" can't be read`);
-    for (const command of ['verify', 'build'])
-      expect(await made.command(command)).toMatchObject({ code: 3, stderr });
   });
 });
 

@@ -55,13 +55,6 @@ describe('the pattern of an Accept that prefers HTML', () => {
     });
     expect(() => fc.assert(fields, { numRuns: 5000 })).not.toThrow();
   });
-
-  it('takes less than a second of a processor for a field of 16 KiB', () => {
-    const before = process.cpuUsage();
-    for (const part of ', |a/b,| |\t;|*/*;q=0.1,| , |a/b ; c=d |text/html,|text/html ;q=1 '.split('|'))
-      pattern.test(`${part.repeat(16_384 / part.length)}!`);
-    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(1);
-  });
 });
 
 describe('the rates of nginx', () => {

@@ -24,7 +24,6 @@ import { contentOf, changedBy, snapshotOf, stateOf } from '../../../support/publ
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { ROWS, Site, copyOf, pair, site } from '../../../support/site.js';
 import { always, it, some } from '../../../support/thorough.js';
-import { changeState } from '../../../support/state.js';
 import { differing, inState } from '../../../support/tree.js';
 import { containing, matching } from '../../../support/values.js';
 import { writeFiles } from '../../../support/operator.js';
@@ -94,11 +93,6 @@ type Harm = readonly [of: string, harm: (out: string) => void, found: readonly s
 const HARMS: readonly Harm[] = [
   ['documents that are damaged in every way', damageDocuments, DAMAGED_DOCUMENTS],
   ['missing lists', (out) => rmSync(inState(out, 'lists'), { recursive: true }), ['missing: STATE/lists']],
-  [
-    'a state of another snapshot',
-    (out) => changeState(out, (state) => ({ ...state, sequence: 1, snapshot: '0'.repeat(64) })),
-    ['altered: STATE/state.json'],
-  ],
   [
     'a snapshot.json that says something else of the service',
     (out) => replaceIn(join(out, 'snapshot.json'), '"service":{"name":"', '"service":{"name":"Not '),
