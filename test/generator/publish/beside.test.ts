@@ -1,13 +1,15 @@
-/** What lies next to a tree: nobody else can hold its lock, and nothing is written through a link or waits on a pipe. */
+/** What lies next to a tree is closed to others, and nothing is written through a link or waits on a pipe. */
 import { spawnSync } from 'node:child_process';
-import { lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Tree } from '../../../generator/tree/tree.js';
 import { inputs } from '../../support/cli.js';
-import { temporary } from '../../support/folder.js';
+import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeRegister } from '../../support/register.js';
 import { ROWS } from '../../support/site.js';
+import { inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 
 const path = temporary();
@@ -63,4 +65,18 @@ describe.each([
     for (const place of places)
       expect(lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? true).toBe(true);
   });
+});
+
+it('all of a tree is readable with the umask 077, and its state is closed', () => {
+  const out = path('dist');
+  const cli = join(PROJECT, 'build/generator/cli.js');
+  const args = ['-c', 'umask 077; exec "$@"', 'sh', process.execPath, cli, 'build', '--quiet'];
+  expect(spawnSync('sh', [...args, ...inputs(register, out)], { stdio: 'inherit' }).status).toBe(0);
+  // The paths below a folder, and its own, whose mode is not that of a published file or folder.
+  const odd = ['', ...readdirSync(out, { recursive: true, encoding: 'utf8' })].filter((name) => {
+    const found = statSync(join(out, name));
+    return (found.mode & 0o777) !== (found.isDirectory() ? 0o755 : 0o644);
+  });
+  expect(odd).toEqual([]);
+  expect(modeOf(inState(out))).toBe(0o700);
 });

@@ -38,8 +38,6 @@ const SPOILT: Readonly<Record<string, (out: string, other: string) => void>> = {
   'with a hash of another document': (out) => replace(out, GROUPS, /^[0-9a-f]{4}/, '0000'),
   'without the description of a route': (out) => remove(out, 'lists/group/.route.json'),
   'with a state.json that is cut off': (out) => replace(out, STATE, /.{50}$/s, ''),
-  'with a line of no document': (out) =>
-    replace(out, GROUPS, /$/, `${'0'.repeat(64)}  api/v1/group/999.json\n`),
   "with somebody's file among its lists": (out) => writeFileSync(inState(out, 'lists/notes.txt'), 'a note'),
   'with a state.json that says something else': (out) => replace(out, STATE, /"rows":\d+/, '"rows":1'),
   'with a file in the place of lists': (out) => {

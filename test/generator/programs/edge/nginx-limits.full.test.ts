@@ -1,5 +1,6 @@
 /** The limits as nginx counts them, with its real clock. */
 import { renameSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNginx, type EdgeServer } from '../../../system/contract/servers.js';
 import { sender } from '../../../system/contract/cases.js';
@@ -30,7 +31,6 @@ const statuses = async (target: string, count: number, client: string, method = 
 };
 const allowed = async (...args: Parameters<typeof statuses>): Promise<number> =>
   (await statuses(...args)).filter((status) => status !== 429).length;
-const seconds = (count: number) => new Promise((settle) => setTimeout(settle, count * 1000));
 
 describe.runIf(isPossible)('nginx', () => {
   it('allows 60 of 100 at once, then one each second, whatever becomes of them', async () => {
@@ -43,7 +43,7 @@ describe.runIf(isPossible)('nginx', () => {
     const drainedMs = performance.now();
     let back = 0;
     for (const target of ['/nothing', '/api/v1/group/abc', '/api/v1/', '/api/v1/../x', '/snapshot.json']) {
-      await seconds(1.3);
+      await sleep(1300);
       const fromMs = performance.now();
       back += await allowed(target, 6, client);
       // As many as whole seconds have passed, whenever within the bursts nginx counted them.
