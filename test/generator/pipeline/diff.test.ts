@@ -89,9 +89,9 @@ describe('a diff', () => {
     ])
       expect(found.examples).toContainEqual(example);
     const lists = path('urls.txt');
-    const { stdout } = await diff(both.registers[1], out);
     const asBuild = await dryRun(['build', '--dry-run'], both.registers[1], out, '--purge-list', lists);
-    expect([asBuild.stdout, existsSync(lists)]).toEqual([stdout, false]);
+    expect(existsSync(lists)).toBe(false);
+    const { stdout } = asBuild;
     // What is derived from records is counted in details alone.
     expect(stdout).toMatch(/^A build would change \d+ files of snapshot 1: .*\nSince snapshot 1: .*\n$/m);
     const details = (await diff(both.registers[1], out, '--details')).stdout;

@@ -153,7 +153,7 @@ describe('what happened since the last snapshot', () => {
     expect(ALL).toEqual(expect.arrayContaining([...tableRows()]));
   });
 
-  always.each(some(ALL, 3))('$what: $outcome', async ({ what, outcome, message }) => {
+  always.each(some(ALL, 2))('$what: $outcome', async ({ what, outcome, message }) => {
     prepare(CASES[what] ?? {});
     const code = outcome === 'refused' ? 1 : 0;
     const stderr = code === 1 ? matching(/^error: .*; the published tree is what it was\n$/) : '';

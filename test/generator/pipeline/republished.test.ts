@@ -1,13 +1,14 @@
 /** What was withheld and is no more: no build publishes it again unasked, and the way back doesn't either. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { inputs } from '../../support/cli.js';
 import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { Site, copyOf, fresh } from '../../support/site.js';
+import { it, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 
@@ -94,17 +95,20 @@ function carryingOver(today: string): string {
   return sql.replace('register.sqlite', today);
 }
 
-it('a build from an earlier register publishes what that has, and nothing that was withheld since', async () => {
-  const site = withholding();
-  const earlier = writeRegister(path('earlier.sqlite'), REGISTER);
-  await succeed(site, `UPDATE groups SET description = 'broken', measured_at = '2026-11-25T08:00:00Z'`);
-  const from = ['--quiet', ...inputs(earlier, site.out), '--accept-removals'];
-  expect(await inProcess('build', ...from)).toEqual(REFUSED);
-  changeRegister(earlier, carryingOver(site.register));
-  expect(await inProcess('build', ...from)).toEqual(DONE);
-  expect(differing(contentOf(site.out), await fresh(earlier, path('fresh')))).toEqual([]);
-  expect(readFileSync(join(site.out, 'api/v1/group/1.json'), 'utf8')).not.toMatch(/marlow|broken/);
-  expect(await inProcess('verify', '--quiet', '--out', site.out)).toEqual(DONE);
-  // The fixed register goes on from there.
-  await succeed(site, `UPDATE groups SET description = 'fixed'`);
-});
+thorough(
+  'a build from an earlier register publishes what that has, and nothing that was withheld since',
+  async () => {
+    const site = withholding();
+    const earlier = writeRegister(path('earlier.sqlite'), REGISTER);
+    await succeed(site, `UPDATE groups SET description = 'broken', measured_at = '2026-11-25T08:00:00Z'`);
+    const from = ['--quiet', ...inputs(earlier, site.out), '--accept-removals'];
+    expect(await inProcess('build', ...from)).toEqual(REFUSED);
+    changeRegister(earlier, carryingOver(site.register));
+    expect(await inProcess('build', ...from)).toEqual(DONE);
+    expect(differing(contentOf(site.out), await fresh(earlier, path('fresh')))).toEqual([]);
+    expect(readFileSync(join(site.out, 'api/v1/group/1.json'), 'utf8')).not.toMatch(/marlow|broken/);
+    expect(await inProcess('verify', '--quiet', '--out', site.out)).toEqual(DONE);
+    // The fixed register goes on from there.
+    await succeed(site, `UPDATE groups SET description = 'fixed'`);
+  },
+);

@@ -32,14 +32,6 @@ function victimOf(link: string): string {
   return victim;
 }
 
-it('the lock is closed to others, who could keep it locked by reading it, though one is there that is open', async () => {
-  const out = path('dist');
-  const { lock } = new Tree(out);
-  writeFileSync(lock, '', { mode: 0o644 });
-  expect(await build(out)).toMatchObject({ code: 0 });
-  expect(modeOf(lock)).toBe(0o600);
-});
-
 describe.each([
   ['a link', victimOf],
   ['a pipe', makePipe],
@@ -52,19 +44,22 @@ describe.each([
     expect(await build(out)).toMatchObject(refused);
     expect(victim === undefined ? 0o644 : modeOf(victim)).toBe(0o644);
   });
+});
 
-  it('in the place of who has the lock, or of what is being written, is replaced', async () => {
-    const [out, list] = [path('dist'), path('list')];
-    const { lock } = new Tree(out);
-    const places = [`${lock}.pid`, `${lock}.pid.partial`, `${list}.partial`];
-    const victims = places.map(make);
-    expect(await build(out, '--files-from', list)).toMatchObject({ code: 0 });
-    expect(modeOf(lock)).toBe(0o600);
-    for (const victim of victims.filter((each) => each !== undefined))
-      expect(readFileSync(victim, 'utf8')).toBe('mine');
-    for (const place of places)
-      expect(lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? true).toBe(true);
-  });
+it('the lock is closed, which others could keep by reading it; links and pipes in other places are replaced', async () => {
+  const [out, list, urls] = [path('dist'), path('list'), path('urls')];
+  const { lock } = new Tree(out);
+  writeFileSync(lock, '', { mode: 0o644 });
+  // Who has the lock, the same while it is written, and lists while they are.
+  const linked = [`${lock}.pid`, `${list}.partial`];
+  const pipes = [`${lock}.pid.partial`, `${urls}.partial`];
+  const victims = linked.map(victimOf);
+  for (const pipe of pipes) makePipe(pipe);
+  expect(await build(out, '--files-from', list, '--purge-list', urls)).toMatchObject({ code: 0 });
+  expect(modeOf(lock)).toBe(0o600);
+  for (const victim of victims) expect(readFileSync(victim, 'utf8')).toBe('mine');
+  for (const place of [...linked, ...pipes])
+    expect(lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? true).toBe(true);
 });
 
 it('all of a tree is readable with the umask 077, and its state is closed', () => {

@@ -23,7 +23,7 @@ import { inProcess } from '../../../support/in-process.js';
 import { contentOf, changedBy, snapshotOf, stateOf } from '../../../support/published.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { ROWS, Site, copyOf, pair, site } from '../../../support/site.js';
-import { always, it, some } from '../../../support/thorough.js';
+import { always, it, some, thorough } from '../../../support/thorough.js';
 import { differing, inState } from '../../../support/tree.js';
 import { containing, matching } from '../../../support/values.js';
 import { writeFiles } from '../../../support/operator.js';
@@ -122,7 +122,7 @@ describe('a tree of two snapshots', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  it('of which more is damaged than is shown says how much, and is repaired as a whole', async () => {
+  it('of which more is damaged than is shown says how much', async () => {
     const made = copyOf(pristine, path);
     rmSync(join(made.out, 'api/v1/largest'), { recursive: true });
     const { code, stdout } = await verifyTree(made.out, '--quiet');
@@ -130,8 +130,6 @@ describe('a tree of two snapshots', () => {
     // One for each limit, and the lists of games, items and users.
     expect(stdout).toContain('and 103 more');
     expect(stdout).toMatch(/ has 203 damaged files \(--repair renders them again\)$/m);
-    expect(await repair(made)).toMatchObject({ code: 0 });
-    expect(await damageOf(made.out)).toEqual([]);
   });
 
   always.each(some(HARMS, 2))('of which verify finds and --repair repairs %s', async (_, harm, damage) => {
@@ -222,7 +220,7 @@ it('a link in the place of a folder is named, and stops a repair before it chang
   expect(differing(wholeOf(made.out), before)).toEqual([]);
 });
 
-it('--repair renders with the options of build, which are refused or accepted as there', async () => {
+thorough('--repair renders with the options of build, which are refused or accepted as there', async () => {
   const register = writeRegister(path('register.sqlite'), ROWS, 'loose');
   changeRegister(register, `UPDATE items SET measured_at = 'yesterday' WHERE id = 3`);
   const made = new Site(register, path('dist'));
