@@ -53,35 +53,16 @@ describe('imports between rooms', () => {
   });
 
   it('lead downwards', () => {
+    expect(arrows.length).toBeGreaterThan(500);
     expect(arrows.filter(({ from, to }) => from !== to && rowOf(to) <= rowOf(from))).toEqual([]);
   });
 
   it('between files never lead in a circle, types included', () => {
     expect(circles(generator)).toEqual([]);
   });
-
-  it('of tree/ lead to what does not depend on a register', () => {
-    const rooms = new Set(arrows.filter(({ from }) => from === 'tree').map(({ to }) => to));
-    expect([...rooms].toSorted()).toEqual(['base', 'routes', 'tree']);
-  });
-});
-
-it('the client in TypeScript imports nothing but its own files, so that they can be copied', () => {
-  const files = sourcesIn('clients/typescript');
-  expect(files.map(({ file }) => file)).toContain('clients/typescript/client.ts');
-  const specifiers = files.flatMap(({ code }) =>
-    [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier),
-  );
-  expect(specifiers.filter((specifier) => specifier?.startsWith('./') !== true)).toEqual([]);
 });
 
 describe('imports', () => {
-  it('are seen by this test', () => {
-    const cli = generator.find(({ file }) => file === 'generator/program.ts');
-    const some = ['generator/commands/commands.js', 'generator/base/errors.js', 'generator/base/progress.js'];
-    expect(cli?.imports).toEqual(expect.arrayContaining(some));
-  });
-
   it('of the proxy stay in the proxy: it knows the generator by snapshot.json alone', () => {
     expect(trespasses('proxy/', isIn('proxy/'))).toEqual([]);
   });
@@ -94,6 +75,7 @@ describe('imports', () => {
 
   // What the rows leave open. What renders knows nothing of earlier builds.
   it.each([
+    ['tree', ['register', 'config', 'schema']],
     ['publish', ['register', 'schema']],
     ['outputs', ['publish']],
     ['exports', ['publish']],

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PROJECT, temporary } from '../support/folder.js';
 
 const path = temporary();
@@ -21,27 +21,16 @@ function run(files: Readonly<Record<string, string>>, ...args: readonly string[]
 
 const PROGRAM = { 'build/generator/cli.mjs': 'console.log(process.argv.slice(2).join());' };
 
-describe('what npm starts', () => {
-  it('is the compiled program with its arguments', () => {
-    const ran = run(PROGRAM, 'generator/cli.mjs', 'build', '--quiet');
-    expect(ran).toEqual({ status: 0, stdout: 'build,--quiet\n', stderr: '' });
-  });
+it('npm starts the compiled program with its arguments, and needs no compiler then', () => {
+  const ran = run(PROGRAM, 'generator/cli.mjs', 'build', '--quiet');
+  expect(ran).toEqual({ status: 0, stdout: 'build,--quiet\n', stderr: '' });
+  expect(run(PROGRAM, 'prepare')).toEqual({ status: 0, stdout: '', stderr: '' });
+});
 
-  it('says in a line what to do where nothing is compiled', () => {
-    expect(run({}, 'generator/cli.js', 'build')).toEqual({
-      status: 3,
-      stdout: '',
-      stderr: 'error: the programs are not compiled: run `npm run compile`\n',
-    });
-  });
-
-  it('says what to install where nothing is compiled, and the compiler is missing', () => {
-    const { status, stdout, stderr } = run({}, 'prepare');
-    expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^error: .* run `npm ci --include=dev`.*\n$/);
-  });
-
-  it('needs no compiler where the programs are compiled', () => {
-    expect(run(PROGRAM, 'prepare')).toEqual({ status: 0, stdout: '', stderr: '' });
-  });
+it('npm says in a line what to do where nothing is compiled, or the compiler is missing', () => {
+  const stderr = 'error: the programs are not compiled: run `npm run compile`\n';
+  expect(run({}, 'generator/cli.js', 'build')).toEqual({ status: 3, stdout: '', stderr });
+  const prepared = run({}, 'prepare');
+  expect([prepared.status, prepared.stdout]).toEqual([1, '']);
+  expect(prepared.stderr).toMatch(/^error: .* run `npm ci --include=dev`.*\n$/);
 });

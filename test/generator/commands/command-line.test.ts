@@ -1,8 +1,9 @@
 /** One name for one program: `serve`, `status`, what help calls it, and messages in its own words. */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { SAMPLE_ID } from '../../../generator/register/database.js';
 import { published } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
@@ -13,20 +14,17 @@ import { containing, matching } from '../../support/values.js';
 import { interruptCommit } from '../publish/support.js';
 
 const path = temporary();
-const NODE = Number.parseInt(process.versions.node, 10);
 const CLI = join(PROJECT, 'build/generator/cli.js');
+const T = '2026-11-20T08:00:00Z';
 const ROWS = {
   groups: [{ id: 1, name: 'A long name that begins alike', description: 'x'.repeat(200) }, { id: 2 }],
   users: [{ id: 5 }],
 };
 const site = sites(path, ROWS);
 
-it.each([
-  ['register-api serve', [CLI, 'serve']],
-  ['register-api-proxy', [join(PROJECT, 'build/proxy/main.js')]],
-])('%s takes --out for the tree, and ends with 0 after SIGTERM', async (_, [file = '', ...args]) => {
+it('`serve` takes --out for the tree, and ends with 0 after SIGTERM', async () => {
   const { out } = await site();
-  const child = spawn(process.execPath, [file, ...args, '--out', out, '--port', '0'], {
+  const child = spawn(process.execPath, [CLI, 'serve', '--out', out, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise((settle) => child.once('close', settle));
@@ -41,7 +39,7 @@ it.each([
 });
 
 it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
-  const [register, out] = [writeRegister(path('process.sqlite'), ROWS), path('process')];
+  const [register, out] = [writeRegister(path('process.sqlite'), ROWS), join(path('deep'), 'er', 'dist')];
   const build = (...more: string[]) => snapshot(['build', ...inputs(register, out), ...more]);
   const { stdout, stderr } = await build();
   expect([stdout, stderr]).toEqual([
@@ -49,24 +47,10 @@ it('a process prints results to standard output, messages to standard error, and
     matching(/^rendering: .* parts in /m),
   ]);
   expect((await build()).stdout).toMatch(/^Nothing changed since snapshot 1 /);
-  expect(await build('--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
   changeRegister(register, `UPDATE groups SET member_count = -1`);
   const refused = await build('--json');
   expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([1, { published: false }]);
   expect(refused.stderr).toMatch(/; nothing was published\n$/);
-});
-
-it('a build of a register without measurements says so, and makes the folders that lead to its output', async () => {
-  const out = join(path('deep'), 'er', 'dist');
-  const { code, stdout } = await inProcess('build', ...inputs(writeRegister(path('x.sqlite'), {}), out));
-  expect([code, stdout]).toEqual([0, containing(`snapshot 1 in ${out} (no measurements yet)\n`)]);
-  const security = readFileSync(join(out, '.well-known/security.txt'), 'utf8');
-  expect(security).toContain('\nExpires: 2027-12-01T00:00:00Z\n');
-});
-
-it('sample says how much it wrote', async () => {
-  const { stdout } = await inProcess('sample', '--records', '0', '--out', path('sample.sqlite'));
-  expect(stdout).toMatch(/^Wrote 0 fictional records \(0 rows, \d+[.]\d kB\) to /);
 });
 
 const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);
@@ -91,26 +75,21 @@ it('status says what is published, in one line or as JSON', async () => {
 
 it('status says that there is no tree, and of a commit that was interrupted what completes it', async () => {
   const { register, out } = await site();
-  const first = path('first');
   expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: false });
   changeRegister(register, `UPDATE groups SET name = 'changed'`);
   await interruptCommit({ register, out });
   const said = 'a commit is under way or was interrupted: the next build completes it';
   expect(await status(out)).toMatchObject({ code: 0, stdout: containing(`; ${said}\n`) });
   expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: true });
+  const first = path('first');
   mkdirSync(first);
   const none = `error: "${first}" holds no published tree (no snapshot.json)`;
   expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}\n` });
   await interruptCommit({ register, out: first }, 1);
   expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}; ${said}\n` });
-  for (const tree of [out, first]) {
-    await published({ register, out: tree });
-    expect((await status(tree)).stdout).toMatch(/; 2 groups, [^;]*\n$/);
-  }
 });
 
 it.each([
-  ['snapshot', 'status', 'npm run snapshot -- status [options]'],
   ['snapshot', 'serve', 'npm run snapshot -- serve [options]'],
   ['proxy', '', 'npm run proxy -- [options]'],
 ])('help names the program as it was called: npm run %s -- %s', (script, command, usage) => {
@@ -119,10 +98,6 @@ it.each([
   expect(stdout).toContain(`Usage: ${usage}`);
   expect(stdout.split('Examples')[1]).toContain('npm run ');
   expect(stdout).not.toContain('register-api');
-});
-
-it.each(['status', 'serve'])('help names the program itself without npm: %s', async (command) => {
-  expect((await snapshot([command, '--help'])).stdout).toContain(`Usage: register-api ${command} [options]`);
 });
 
 it('diff shows removed records first, and values around their difference', async () => {
@@ -140,19 +115,19 @@ it('diff shows removed records first, and values around their difference', async
 /** What a reader sees of a text. */
 const looks = (text = ''): string => text.normalize('NFKC').replaceAll('\u200b', '');
 
-it.each([
-  // Each differs far behind, by what nobody sees, or by what looks the same.
-  ['a list', `UPDATE group_names SET name = '${'x'.repeat(200)}' || position`],
-  ['a mark that nobody sees', `UPDATE groups SET description = description || char(0x200b) WHERE id = 1`],
-  ['another form of a letter', `UPDATE groups SET name = 'é'`, `UPDATE groups SET name = 'e' || char(0x301)`],
-])('diff shows no two texts that look equal: %s', async (_, sql, more = '') => {
+it('diff shows no two texts that look equal', async () => {
   const { register, out } = await site();
-  changeRegister(register, `DELETE FROM group_names; ${sql}`);
+  changeRegister(register, `UPDATE users SET display_name = 'é'`);
   const args = ['--register', register, '--out', out] as const;
-  if (more !== '') {
-    await inProcess('build', '--quiet', '--accept-removals', ...args);
-    changeRegister(register, more);
-  }
+  await inProcess('build', '--quiet', ...args);
+  // Each differs far behind, by what nobody sees, or by what looks the same.
+  changeRegister(
+    register,
+    `UPDATE users SET display_name = 'e' || char(0x301), username = '${'x'.repeat(200)}2';
+     UPDATE groups SET description = description || char(0x200b) WHERE id = 1;
+     INSERT INTO usernames SELECT 5, n, '${'x'.repeat(200)}' || n, NULL, '${T}', '${T}'
+       FROM (SELECT 1 AS n UNION ALL SELECT 2)`,
+  );
   const { stdout } = await inProcess('diff', '--details', ...args);
   // The fields of one document each.
   const shown = stdout
@@ -161,23 +136,38 @@ it.each([
       ...[...document.matchAll(/^ {4}\w+: (.+) -> (.+)$/gm)].map(([, ...pair]) => pair),
       [...document.matchAll(/^ {4}\w+: [-+] .+$/gm)].map(([line]) => line.replace(/: [-+]/, '')),
     ]);
-  expect(shown.flat().length).toBeGreaterThan(1);
+  expect(shown.flat().length).toBeGreaterThan(5);
   for (const texts of shown) expect(new Set(texts.map(looks)).size).toBe(texts.length);
 });
 
-it.runIf(NODE < 22)('an installed package says which Node it needs', () => {
-  const modules = join(path('global'), 'node_modules');
-  const root = join(modules, 'register-api');
-  mkdirSync(root, { recursive: true });
-  for (const part of ['build', 'package.json', 'data'])
-    cpSync(join(PROJECT, part), join(root, part), { recursive: true });
-  for (const name of readdirSync(join(PROJECT, 'node_modules')))
-    if (!/sqlite/.test(name)) symlinkSync(join(PROJECT, 'node_modules', name), join(modules, name));
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(root, 'build/generator/cli.js'), 'sample', '--quiet', '--out', path('sample.sqlite')],
-    { encoding: 'utf8' },
-  );
-  expect(stderr).toMatch(/^error: an installed package needs Node 22 or newer, this is 20\.\S+: .*\n$/);
-  expect(status).toBe(3);
+/** What is published without --operator goes out in the name, and under the licence, of the example. */
+const warningOf = (operator: string): string =>
+  'warning: without --operator this register is published as "The Example Register" under CC BY 4.0:' +
+  ` copy ${operator}, say in the copy who you are, and name it with --operator\n`;
+
+it('a build without --operator warns of any register but a sample', async () => {
+  const said = async (register: string, ...options: readonly string[]): Promise<string> => {
+    const tree = ['--register', register, '--out', path('dist')];
+    const { code, stderr } = await inProcess('build', '--quiet', ...tree, ...options);
+    expect(code).toBe(0);
+    return stderr;
+  };
+  const own = writeRegister(path('own.sqlite'), { items: [{ id: 1 }] });
+  expect(await said(own)).toBe(warningOf('data/operator.json'));
+  expect(await said(own, '--operator', 'data/operator.json')).toBe('');
+  changeRegister(own, `PRAGMA application_id = ${SAMPLE_ID}`);
+  expect(await said(own)).toBe('');
+});
+
+it('where the folder has no data/operator.json, builds take the example of the program, and the warning names it', async () => {
+  const folder = path('elsewhere');
+  mkdirSync(folder);
+  const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
+  const args = ['build', '--quiet', '--register', register];
+  const warning = warningOf(join(PROJECT, 'data/operator.json'));
+  expect(await snapshot(args, folder)).toEqual({ code: 0, stdout: '', stderr: warning });
+  expect(existsSync(join(folder, 'dist/snapshot.json'))).toBe(true);
+  const named = await snapshot([...args, '--operator', 'data/operator.json'], folder);
+  const missing = 'error: operator file "data/operator.json" does not exist (--operator)';
+  expect([named.code, named.stderr]).toEqual([3, expect.stringContaining(missing)]);
 });

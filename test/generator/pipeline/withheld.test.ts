@@ -3,6 +3,8 @@ import { cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, writ
 import { basename, dirname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { Lock } from '../../../generator/base/lock.js';
+import { Tree } from '../../../generator/tree/tree.js';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeFiles } from '../../support/operator.js';
@@ -113,7 +115,7 @@ describe('a build that withholds a record', () => {
 });
 
 describe('the state of a tree', () => {
-  it('may be anywhere on the same file system, and is of one tree', async () => {
+  it('may be anywhere on the same file system, and is of one tree, whose lock stays next to it', async () => {
     const made = { ...site(), state: path('elsewhere') };
     await published(made);
     expect(existsSync(inState(made.out))).toBe(false);
@@ -124,6 +126,10 @@ describe('the state of a tree', () => {
     const message = containing(`is of the tree "${made.out}"`);
     expect(await failureOf(published({ ...two, state: made.state }))).toMatchObject({ exitCode: 3, message });
     expect(existsSync(two.out)).toBe(false);
+    // So that two states are one tree.
+    const held = Lock.take(new Tree(made.out).lock);
+    expect(await failureOf(published({ ...made, state: path('other') }))).toMatchObject({ exitCode: 75 });
+    held.release();
   });
 
   it('goes with its tree, also while another process writes whose it is', async () => {
@@ -141,15 +147,16 @@ describe('the state of a tree', () => {
 
   it('does not lie in the tree, nor on another file system', async () => {
     const made = site();
-    for (const state of [made.out, join(made.out, 'state')]) {
-      const message = containing('lies in the tree');
-      expect(await failureOf(published({ ...made, state }))).toMatchObject({ exitCode: 3, message });
-    }
     // The tests' folder is in memory or on the disk, and this is the other.
     const other = ['/dev/shm', '/var/tmp'].find((each) => !made.out.startsWith(each) && existsSync(each));
-    const state = join(other ?? '', basename(dirname(made.out)));
-    const message = containing('is on another file system');
-    expect(await failureOf(published({ ...made, state }))).toMatchObject({ exitCode: 3, message });
-    expect([existsSync(state), existsSync(made.out)]).toEqual([false, false]);
+    for (const [state, said] of [
+      [made.out, 'lies in the tree'],
+      [join(made.out, 'state'), 'lies in the tree'],
+      [join(other ?? '', basename(dirname(made.out))), 'is on another file system'],
+    ] as const) {
+      const message = containing(said);
+      expect(await failureOf(published({ ...made, state }))).toMatchObject({ exitCode: 3, message });
+      expect([existsSync(state), existsSync(made.out)]).toEqual([false, false]);
+    }
   });
 });

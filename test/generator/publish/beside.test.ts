@@ -1,13 +1,15 @@
-/** What lies next to a tree: nobody else can hold its lock, and nothing is written through a link or waits on a pipe. */
+/** What lies next to a tree is closed to others, and nothing is written through a link or waits on a pipe. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Tree } from '../../../generator/tree/tree.js';
 import { inputs } from '../../support/cli.js';
-import { temporary } from '../../support/folder.js';
+import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeRegister } from '../../support/register.js';
 import { ROWS } from '../../support/site.js';
+import { inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 
 const path = temporary();
@@ -30,23 +32,6 @@ function victimOf(link: string): string {
   return victim;
 }
 
-it('the lock is closed to others, who could keep it locked by reading it, and so is one that is there', async () => {
-  const out = path('dist');
-  const { lock } = new Tree(out);
-  expect(await build(out)).toMatchObject({ code: 0 });
-  expect(modeOf(lock)).toBe(0o600);
-  chmodSync(lock, 0o644);
-  expect(await build(out)).toMatchObject({ code: 0 });
-  expect(modeOf(lock)).toBe(0o600);
-});
-
-const list = path('list');
-const PLACES: readonly (readonly [string, (lock: string) => string])[] = [
-  ['the process that has the lock', (lock) => `${lock}.pid`],
-  ['the same while it is written', (lock) => `${lock}.pid.partial`],
-  ['a list while it is written', () => `${list}.partial`],
-];
-
 describe.each([
   ['a link', victimOf],
   ['a pipe', makePipe],
@@ -59,13 +44,34 @@ describe.each([
     expect(await build(out)).toMatchObject(refused);
     expect(victim === undefined ? 0o644 : modeOf(victim)).toBe(0o644);
   });
+});
 
-  it.each(PLACES)('in the place of %s is replaced', async (_what, placeOf) => {
-    const out = path('dist');
-    const place = placeOf(new Tree(out).lock);
-    const victim = make(place);
-    expect(await build(out, '--files-from', list)).toMatchObject({ code: 0 });
-    expect(victim === undefined ? 'mine' : readFileSync(victim, 'utf8')).toBe('mine');
+it('the lock is closed, which others could keep by reading it; links and pipes in other places are replaced', async () => {
+  const [out, list, urls] = [path('dist'), path('list'), path('urls')];
+  const { lock } = new Tree(out);
+  writeFileSync(lock, '', { mode: 0o644 });
+  // Who has the lock, the same while it is written, and lists while they are.
+  const linked = [`${lock}.pid`, `${list}.partial`];
+  const pipes = [`${lock}.pid.partial`, `${urls}.partial`];
+  const victims = linked.map(victimOf);
+  for (const pipe of pipes) makePipe(pipe);
+  expect(await build(out, '--files-from', list, '--purge-list', urls)).toMatchObject({ code: 0 });
+  expect(modeOf(lock)).toBe(0o600);
+  for (const victim of victims) expect(readFileSync(victim, 'utf8')).toBe('mine');
+  for (const place of [...linked, ...pipes])
     expect(lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? true).toBe(true);
+});
+
+it('all of a tree is readable with the umask 077, and its state is closed', () => {
+  const out = path('dist');
+  const cli = join(PROJECT, 'build/generator/cli.js');
+  const args = ['-c', 'umask 077; exec "$@"', 'sh', process.execPath, cli, 'build', '--quiet'];
+  expect(spawnSync('sh', [...args, ...inputs(register, out)], { stdio: 'inherit' }).status).toBe(0);
+  // The paths below a folder, and its own, whose mode is not that of a published file or folder.
+  const odd = ['', ...readdirSync(out, { recursive: true, encoding: 'utf8' })].filter((name) => {
+    const found = statSync(join(out, name));
+    return (found.mode & 0o777) !== (found.isDirectory() ? 0o755 : 0o644);
   });
+  expect(odd).toEqual([]);
+  expect(modeOf(inState(out))).toBe(0o700);
 });

@@ -6,8 +6,9 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 
-const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
-const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
+/** A folder may need another block for a name that a rename gives. */
+const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync', 'renameSync'] as const;
+const OTHERS = ['unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync', 'chmodSync', 'openSync'] as const;
 
 export interface Call {
   readonly name: string;
@@ -21,20 +22,17 @@ export interface Call {
 /** What a call throws instead of being done; undefined lets it be done. Calls that it makes itself don't count. */
 export type Fault = (call: Call) => Error | undefined;
 
-/** A folder that is there already needs no room. */
-const isMade = (name: string, [path]: readonly unknown[]): boolean =>
-  name === 'mkdirSync' && fs.existsSync(String(path));
+/** A folder that is there already, or another file of a name, needs no room. */
+const isMade = (name: string, [path, target]: readonly unknown[]): boolean =>
+  (name === 'mkdirSync' && fs.existsSync(String(path))) ||
+  (name === 'renameSync' && fs.existsSync(String(target)));
 
-/** Does the work with a fault in place. @param more calls that are counted as well */
-export async function withFault<T>(
-  fault: Fault,
-  work: () => Promise<T>,
-  more: readonly string[] = [],
-): Promise<T> {
+/** Does the work with a fault in place. */
+export async function withFault<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
   let number = 0;
   let isWithin = false;
   const originals: [string, unknown][] = [];
-  for (const name of [...GROWING, ...SHRINKING, 'openSync', ...more]) {
+  for (const name of [...GROWING, ...OTHERS]) {
     const original: unknown = Reflect.get(fs, name);
     if (typeof original !== 'function') throw new TypeError(`no ${name}`);
     originals.push([name, original]);
@@ -101,7 +99,7 @@ export const deadFrom =
   (call) =>
     call.number >= number && !ofTheLock(call) ? new Killed(`dead since call ${number}`) : undefined;
 
-/** From this call on the disk takes nothing more; deleting and renaming still work. */
+/** From this call on the disk takes nothing more; to delete and to replace files still works. */
 export const fullFrom =
   (number: number): Fault =>
   (call) =>

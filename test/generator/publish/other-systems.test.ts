@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { flushOne } from '../../../generator/base/files.js';
 import { makePrivate } from '../../../generator/base/modes.js';
-import { deleteFile, moveFile, moveFiles } from '../../../generator/publish/moves.js';
+import { deleteFile, moveFile } from '../../../generator/publish/moves.js';
 import { temporary } from '../../support/folder.js';
 import { writeFiles } from '../../support/operator.js';
-import { hashesOf } from '../../support/published.js';
-import { withFault, type Fault } from './faults.js';
+import { withFault } from './faults.js';
 
 const path = temporary();
 
@@ -20,7 +19,6 @@ async function withError(name: string, code: string, work: () => void): Promise<
     (call) =>
       call.name === name && (calls += 1) === 1 ? Object.assign(new Error(code), { code }) : undefined,
     async () => work(),
-    ['chmodSync'],
   );
   expect(calls).toBeGreaterThan(0);
 }
@@ -68,39 +66,6 @@ it.each(['EISDIR', 'EPERM', 'EACCES'])('a folder in the way is replaced or delet
   await expect(withError('unlinkSync', code, () => deleteFile(root, 'file'))).rejects.toThrow(code);
   expect(readdirSync(root)).toEqual(['file', 'target']);
 });
-
-const FILES = ['kind/1.json', 'kind/deep/2.json', 'kind/deep/3.json'];
-
-function moveAll(root: string): void {
-  for (const _ of moveFiles(join(root, 'from'), join(root, 'to'), FILES));
-}
-
-/** A file system that renames no folders. */
-const renamesNoFolder: Fault = ({ name, path: place }) =>
-  name === 'renameSync' && /\/(kind|deep)$/.test(place)
-    ? Object.assign(new Error('EXDEV'), { code: 'EXDEV' })
-    : undefined;
-
-it.each([
-  ['next to a file', 'to/other'],
-  ['over a file', 'to/kind'],
-  ['into a folder', 'to/kind/4.json'],
-])(
-  'files are moved %s, also where no folder can be renamed, and a second time as well',
-  async (_what, file) => {
-    const from = FILES.map((each) => `from/${each}`);
-    for (const canRename of [true, false]) {
-      const root = folder(...from, file);
-      if (canRename) moveAll(root);
-      else await withFault(renamesNoFolder, async () => moveAll(root));
-      moveAll(root);
-      const others = file === 'to/kind/4.json' ? ['4.json'] : [];
-      expect(Object.keys(hashesOf(join(root, 'to/kind'))).toSorted()).toEqual(
-        ['1.json', 'deep/2.json', 'deep/3.json', ...others].toSorted(),
-      );
-    }
-  },
-);
 
 it('a folder is left open to a system without modes, and must be closed elsewhere', async () => {
   const root = folder();

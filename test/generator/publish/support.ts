@@ -87,10 +87,3 @@ export async function interruptCommit(flags: Parameters<typeof buildWith>[0], at
   await expect(buildWith(flags, { progress })).rejects.toThrow(Killed);
   expect(isCommitting(flags.out)).toBe(true);
 }
-
-/** What some work throws; undefined if it does not. */
-export const errorOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );

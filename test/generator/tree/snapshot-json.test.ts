@@ -1,13 +1,12 @@
 /** What a snapshot.json may say: nothing that the proxy refuses, or that means something elsewhere. */
 import { readFileSync } from 'node:fs';
-import { describe, expect } from 'vitest';
-import { always, isThorough, it, oneIn } from '../../support/thorough.js';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { snapshotSchema } from '../../../generator/tree/snapshot-json.js';
-import { Router } from '../../../proxy/tree/router.js';
-import { parseSnapshot } from '../../../proxy/tree/schema.js';
 import { sampleTree } from '../../system/contract/sample-tree.js';
-import { HOSTILE_NAMES, alterations, jsonObject, withFewRoutes, type Json } from './hostile.js';
 
+type Json = Readonly<Record<string, unknown>>;
+const jsonObject = z.record(z.string(), z.unknown());
 const honest = jsonObject.parse(JSON.parse(readFileSync(`${await sampleTree()}/snapshot.json`, 'utf8')));
 const routes = jsonObject.array().parse(honest['routes']);
 
@@ -21,30 +20,23 @@ describe('the schema of snapshot.json', () => {
     expect(snapshotSchema.safeParse(honest).error).toBeUndefined();
   });
 
-  always('accepts nothing that the proxy refuses, wherever it is altered', () => {
-    let [accepted, refused] = [0, 0];
-    for (const { place, value, snapshot } of oneIn(24, alterations(withFewRoutes(honest)))) {
-      if (!isAccepted(snapshot)) {
-        refused += 1;
-        continue;
-      }
-      accepted += 1;
-      expect(
-        () => new Router(parseSnapshot(JSON.stringify(snapshot))),
-        `${place} = ${JSON.stringify(value)}`,
-      ).not.toThrow();
-    }
-    expect(refused).toBeGreaterThan(isThorough ? 5000 : 200);
-    expect(accepted).toBeGreaterThan(isThorough ? 100 : 3);
-  });
-
-  it.each(HOSTILE_NAMES)('refuses a header named "%s"', (name) => {
+  it('refuses headers that frame a response, are of the connection, or of one client', () => {
+    const names = [
+      'Connection Content-Length Transfer-Encoding TE Trailer Upgrade Keep-Alive Proxy-Authenticate',
+      'proxy-connection Set-Cookie set-cookie2 Cookie Host Date Content-Encoding content-range Location',
+      'Refresh Content-Type ETag X_Y 1X X:',
+    ].flatMap((line) => line.split(' '));
     const headers = jsonObject.parse(honest['headers']);
-    for (const group of ['all', 'options', 'not_found', 'error']) {
-      const fields = { ...jsonObject.parse(headers[group]), [name]: 'z' };
-      expect(isAccepted({ ...honest, headers: { ...headers, [group]: fields } })).toBe(false);
+    for (const name of names) {
+      for (const group of ['all', 'options', 'not_found', 'error']) {
+        const fields = { ...jsonObject.parse(headers[group]), [name]: 'z' };
+        expect([name, isAccepted({ ...honest, headers: { ...headers, [group]: fields } })]).toEqual([
+          name,
+          false,
+        ]);
+      }
+      expect(isAccepted(withRoute({ ...X, headers: { [name]: 'z' } }))).toBe(false);
     }
-    expect(isAccepted(withRoute({ ...X, headers: { [name]: 'z' } }))).toBe(false);
   });
 
   const id = { name: 'id', in: 'path', type: 'id', description: '' };
@@ -66,13 +58,5 @@ describe('the schema of snapshot.json', () => {
   ])('refuses a route with %s', (_, more) => {
     expect(isAccepted(withRoute(X))).toBe(true);
     expect(isAccepted(withRoute({ ...X, ...more }))).toBe(false);
-  });
-
-  it('refuses a table that is too long', () => {
-    const many = Array.from({ length: 50_000 }, (_, n) => {
-      return { ...routes[0], name: `x${n}`, path: `/x${n}/{id}`, file: `x${n}/{id}` };
-    });
-    expect(isAccepted({ ...honest, routes: many })).toBe(false);
-    expect(isAccepted({ ...honest, redirects: many.map(() => ({ path: '/y', to: '/z' })) })).toBe(false);
   });
 });

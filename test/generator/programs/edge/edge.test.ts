@@ -40,28 +40,18 @@ it('the patterns match every decimal up to a maximum, and no other text', () => 
   expect(() => fc.assert(decimals, { numRuns: 2000 })).not.toThrow();
 });
 
-describe('the pattern of an Accept that prefers HTML', () => {
+it('the pattern of an Accept that prefers HTML matches nothing that the proxy would not', () => {
   const pattern = new RegExp(HTML_PATTERN.replace('(?i)', ''), 'i');
-
-  it('matches nothing that the proxy would not', () => {
-    const ranges = 'text/html TEXT/html */* application/* application/json a/b *'.split(' ');
-    const weights = ';q=1 ;q=0.5 ;q=0 ;q=.2 ;q=2 ;v=b3 ;v=b3;q=0.5 ;q=0.5;v=b3 ;'.split(' ');
-    const weight = fc.constantFrom('', '; Q=1.000', ...weights);
-    const member = fc.tuple(fc.constantFrom(...ranges), weight).map((parts) => parts.join(''));
-    const commas = fc.constantFrom(',', ' , ', ',,');
-    const fields = fc.property(fc.array(member, { maxLength: 4 }), commas, (of, comma) => {
-      const field = of.join(comma);
-      return !pattern.test(field) || prefersHtml(field);
-    });
-    expect(() => fc.assert(fields, { numRuns: 5000 })).not.toThrow();
+  const ranges = 'text/html TEXT/html */* application/* application/json a/b *'.split(' ');
+  const weights = ';q=1 ;q=0.5 ;q=0 ;q=.2 ;q=2 ;v=b3 ;v=b3;q=0.5 ;q=0.5;v=b3 ;'.split(' ');
+  const weight = fc.constantFrom('', '; Q=1.000', ...weights);
+  const member = fc.tuple(fc.constantFrom(...ranges), weight).map((parts) => parts.join(''));
+  const commas = fc.constantFrom(',', ' , ', ',,');
+  const fields = fc.property(fc.array(member, { maxLength: 4 }), commas, (of, comma) => {
+    const field = of.join(comma);
+    return !pattern.test(field) || prefersHtml(field);
   });
-
-  it('takes less than a second of a processor for a field of 16 KiB', () => {
-    const before = process.cpuUsage();
-    for (const part of ', |a/b,| |\t;|*/*;q=0.1,| , |a/b ; c=d |text/html,|text/html ;q=1 '.split('|'))
-      pattern.test(`${part.repeat(16_384 / part.length)}!`);
-    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(1);
-  });
+  expect(() => fc.assert(fields, { numRuns: 5000 })).not.toThrow();
 });
 
 describe('the rates of nginx', () => {
@@ -125,9 +115,6 @@ describe('edge', () => {
     [['nginx'], "required option '--write <file>' not specified"],
     [['nginx', '--write', 'x', '--listen', '127.0.0.1:80;include'], 'expected an address and a port'],
     [['nginx', '--write', 'x', '--trust-proxy', '10.0.0.1,0.0.0.0/0'], '"0.0.0.0/0": expected an address'],
-    [['nginx', '--write', 'x', '--trust-proxy', '::/0'], 'expected an address or a CIDR range'],
-    [['nginx', '--write', 'x', '--listen', '[fe80::1%lo]:80'], 'expected an address and a port'],
-    [['varnish', '--write', 'x'], "unknown command 'varnish'"],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await edge(...args);
     expect(stderr).toContain(message);
