@@ -1,7 +1,10 @@
 /** The private state of a tree, read and changed as with an editor. */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
+import { sumOfAll } from '../../generator/publish/lists.js';
+import { snapshotHash } from '../../generator/tree/snapshot.js';
 import { inState } from './tree.js';
 
 const file = z.object({ sum: z.string(), state: z.record(z.string(), z.unknown()) });
@@ -18,6 +21,15 @@ export function changeState(
   const state = change(stateOf(out));
   const sum = createHash('sha256').update(JSON.stringify(state)).digest('hex');
   writeFileSync(inState(out, 'state.json'), JSON.stringify({ sum, state }));
+}
+
+/** Has snapshot.json and the lists say something else, as if the last commit had written them. */
+export function changePublished(out: string, change: (snapshot: string) => string): void {
+  const file = join(out, 'snapshot.json');
+  const text = change(readFileSync(file, 'utf8'));
+  writeFileSync(file, text);
+  const sums = { snapshot: snapshotHash(text), lists: sumOfAll(inState(out, 'lists')) };
+  changeState(out, (state) => ({ ...state, ...sums }));
 }
 
 /** Deletes what is known of the tree: the lists, and the rest. */

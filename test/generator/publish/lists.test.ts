@@ -13,9 +13,9 @@ import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { listedFiles, sumOfAll, writeList, type ListedRoute } from '../../../generator/publish/lists.js';
+import { listedFiles, writeList, type ListedRoute } from '../../../generator/publish/lists.js';
 import { pair, buildWith } from '../../support/site.js';
-import { changeState } from '../../support/state.js';
+import { changePublished } from '../../support/state.js';
 import { inState, isDownload, isSibling } from '../../support/tree.js';
 import { temporary } from '../../support/folder.js';
 import { documentsOf, hashesOf, snapshotOf, sha256, stateOf } from '../../support/published.js';
@@ -62,20 +62,16 @@ it('the lists are read by key, wherever they are cut', () => {
   }
 });
 
-const described = z.looseObject({ file: z.string(), path: z.string() });
+const described = z.looseObject({
+  routes: z.array(z.looseObject({ name: z.string(), file: z.string(), path: z.string() })),
+});
 
 /** Has a tree be as if an earlier version had published a route under other names. */
 function asIfPublished(out: string, route: string, name: string, fileOf: (file: string) => string): void {
   const [from, to] = [inState(out, `lists/${route}`), inState(out, `lists/${name}`)];
   if (from !== to) renameSync(from, to);
-  const texts = readdirSync(to).map((each): [string, string] => [each, readFileSync(join(to, each), 'utf8')]);
-  for (const [each, text] of texts) {
-    if (each.endsWith('.json')) {
-      const listed = described.parse(JSON.parse(text));
-      const moved = { ...listed, name, file: fileOf(listed.file), path: `/${fileOf(listed.path.slice(1))}` };
-      writeFileSync(join(to, each), JSON.stringify(moved));
-      continue;
-    }
+  for (const each of readdirSync(to)) {
+    const text = readFileSync(join(to, each), 'utf8');
     const files = [...text.matchAll(/ {2}(.*)\n/g)].map(([, file = '']) => file);
     for (const file of files)
       for (const suffix of ['', '.gz', '.br'].filter((ending) => existsSync(join(out, file + ending)))) {
@@ -84,7 +80,19 @@ function asIfPublished(out: string, route: string, name: string, fileOf: (file: 
       }
     writeFileSync(join(to, each), text.replaceAll(/(?<= {2}).*(?=\n)/g, fileOf));
   }
-  changeState(out, (state) => ({ ...state, lists: sumOfAll(inState(out, 'lists')) }));
+  changePublished(out, (text) => {
+    const { routes, ...rest } = described.parse(JSON.parse(text));
+    const moved = routes.map(({ file, path: url, ...each }) =>
+      each.name === route
+        ? { ...each, name, file: fileOf(file), path: `/${fileOf(url.slice(1))}` }
+        : { ...each, file, path: url },
+    );
+    // Other routes name it as what they need.
+    return JSON.stringify({ ...rest, routes: moved }).replaceAll(
+      /"(requires|aliases)":"(\w+)"/g,
+      (whole, key, needed) => (needed === route ? `"${key}":"${name}"` : whole),
+    );
+  });
 }
 
 it('a build after a version with other routes deletes files of a route that is gone or was elsewhere, and keeps those that another route has now', async () => {

@@ -36,9 +36,7 @@ const SPOILT: Readonly<Record<string, (out: string, other: string) => void>> = {
   'without the lists of a route': (out) => remove(out, 'lists/group'),
   'that is of another tree': (out, other) => ['lists', STATE].forEach((part) => swap(out, other, part)),
   'with a hash of another document': (out) => replace(out, GROUPS, /^[0-9a-f]{4}/, '0000'),
-  'without the description of a route': (out) => remove(out, 'lists/group/.route.json'),
   'with a state.json that is cut off': (out) => replace(out, STATE, /.{50}$/s, ''),
-  "with somebody's file among its lists": (out) => writeFileSync(inState(out, 'lists/notes.txt'), 'a note'),
   'with a state.json that says something else': (out) => replace(out, STATE, /"rows":\d+/, '"rows":1'),
   'with a file in the place of lists': (out) => {
     remove(out, 'lists');

@@ -1,11 +1,13 @@
 import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
+import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis.js';
 import { redisUrl } from '../../../proxy/settings.js';
+import { listenOn } from '../support.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
 import { containing } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
@@ -96,6 +98,16 @@ describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
     await runAt(NOW_MS, 'expiry', quota, -2000);
     expect(await redis.exists('expiry')).toBe(0);
   });
+
+  it('takes no bucket for emptier than empty when the server’s clock goes back, nor one it can’t read', async () => {
+    const quota = { burst: 3, emissionIntervalMs: 1000 };
+    await runAt(NOW_MS, 'back', quota, 1000);
+    const nowMs = NOW_MS - 3_600_000;
+    const { tat } = await runAt(nowMs, 'back', quota, 1000);
+    expect(decide(tat, nowMs, quota)).toMatchObject({ allowed: false, nextTokenMs: 1000 });
+    await redis.set('odd', 'nonsense');
+    expect(await runAt(NOW_MS, 'odd', SLOW, 1000)).toEqual({ nowMs: NOW_MS, tat: NOW_MS });
+  });
 });
 
 async function started(url: string) {
@@ -143,6 +155,20 @@ describe('RedisBuckets without Redis', () => {
     await pause(1_200);
     expect(log).toEqual([down(port, 'ECONNREFUSED')]);
     expect(buckets.fallbacks).toBe(20);
+  });
+
+  it('says so when somebody listens and is silent, or talks nonsense', async () => {
+    for (const said of ['', 'HTTP/1.1 400 Bad Request\r\n\r\n', ':7\r\n'.repeat(50), '*-7\r\n', '\u0000']) {
+      const port = await listenOn(
+        createServer((socket) => {
+          onTestFinished(() => void socket.destroy());
+          socket.on('error', () => socket.destroy()).on('data', () => socket.write(said));
+        }),
+      );
+      const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
+      expect([buckets.isUp, await take('a'), log.length]).toEqual([false, undefined, 1]);
+      expect(log.join()).toContain(`Redis at 127.0.0.1:${port} can't be used (`);
+    }
   });
 });
 

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { mkdir, symlink, utimes } from 'node:fs/promises';
+import { mkdir, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
+import { errorCode } from '../../../proxy/log.js';
 import { Files, openFile, readWhole, type Tree } from '../../../proxy/tree/files.js';
 import { sha256 } from '../../support/published.js';
 import { emptyFolder, opened, publish } from '../support.js';
@@ -57,6 +58,15 @@ describe('Files', () => {
     expect(files.bytes).toBeLessThanOrEqual(20_000);
   });
 
+  it('that are missing are not remembered, and one that goes is forgotten', async () => {
+    const { text, root, advance } = await filesOf({ a: 'text' });
+    expect([text('b'), text('a'), text('a')]).toEqual([undefined, 'text', 'text']);
+    await publish(root, 'b', 'new');
+    await rm(join(root, 'a'));
+    advance(30_000);
+    expect([text('b'), text('a'), text('a')]).toEqual(['new', undefined, undefined]);
+  });
+
   it('have a strong ETag of their content, and a date that is not later than now', async () => {
     const { files, tree, root } = await filesOf({ a: 'text' });
     await utimes(join(root, 'a'), 4e9, 4e9);
@@ -106,6 +116,22 @@ describe('A compressed sibling', () => {
     expect([find().br.size, reads()]).toEqual([2, '']);
   });
 
+  it('that is missing is not looked for again and again', async () => {
+    const { files, tree, reads } = await filesOf({ a: 'text' });
+    for (let count = 0; count < 3; count += 1) {
+      const file = files.get('a', tree);
+      expect(file && files.getSibling(file, 'br', tree)).toBe(file);
+    }
+    expect(reads()).toBe('a a.br a a.br');
+  });
+
+  it('of a streamed file has a tag as weak as that', async () => {
+    const { files, tree, root } = await filesOf({ a: LARGE, 'a.br': 'br' });
+    for (const path of ['a', 'a.br']) await utimes(join(root, path), TIME, TIME);
+    const file = files.get('a', tree);
+    expect(file && files.getSibling(file, 'br', tree).etag).toMatch(/^W\/"[\d-]+-br"$/);
+  });
+
   it('is reported once if none has the time of its file', async () => {
     const names = Array.from({ length: 30 }, (_, index) => String(index));
     const content = Object.fromEntries(names.flatMap((of) => [of, `${of}.br`].map((path) => [path, 'x'])));
@@ -141,6 +167,20 @@ describe('openFile and readWhole', () => {
       ['/dev', 'zero'],
     ] as const)
       expect(readWhole(folder, path, MAX)).toBeUndefined();
+    expect(readdirSync('/proc/self/fd').length).toBe(before);
+  });
+
+  it('leave nothing open after a file that can’t be read', () => {
+    const before = readdirSync('/proc/self/fd').length;
+    const code = (() => {
+      try {
+        return readWhole(`/proc/${process.pid}`, 'mem', MAX)?.bytes?.length;
+      } catch (error) {
+        return errorCode(error);
+      }
+    })();
+    expect(code).toMatch(/^(?:EIO|EPERM)$/);
+    expect(() => readWhole(`/proc/${process.pid}`, 'status', MAX)).toThrow('read 1 bytes of a file of 0');
     expect(readdirSync('/proc/self/fd').length).toBe(before);
   });
 

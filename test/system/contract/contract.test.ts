@@ -1,6 +1,9 @@
 /** The two halves together: what the generator publishes is what the proxy answers. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startProxy } from '../../support/proxy.js';
+import { isDownload, isSibling, pathsBelow } from '../../support/tree.js';
 import { contractCases, sender } from './cases.js';
 import { sampleTree } from './sample-tree.js';
 
@@ -20,4 +23,15 @@ it('the proxy keeps the contract, in every case', async () => {
     );
   expect(found).toEqual([]);
   expect(cases.length).toBeGreaterThan(300);
+});
+
+it('documents of 4 KiB or more have compressed siblings, lists of the largest for the usual limit alone', async () => {
+  const out = await sampleTree();
+  const files = pathsBelow(out, (entry) => entry.isFile());
+  const large = files.filter((file) => !isSibling(file) && statSync(join(out, file)).size >= 4096);
+  const without = /^(snapshot\.json|changes\/.*|feeds\/snapshots\..*|api\/v1\/largest\/(?!100\.)\d+\.json)$/;
+  const expected = large.filter((file) => !isDownload(file) && !without.test(file));
+  expect(expected).toContain('api/v1/largest/100.json');
+  expect(large).toContain('api/v1/largest/99.json');
+  expect(files.filter(isSibling)).toEqual(expected.flatMap((file) => [`${file}.br`, `${file}.gz`]));
 });
