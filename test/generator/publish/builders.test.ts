@@ -70,7 +70,7 @@ thorough(
     }
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     // All but the first find nothing to do.
-  expect([snapshotOf(out).sequence, indexOf(out).changes.length]).toEqual([2, 2]);
+    expect([snapshotOf(out).sequence, indexOf(out).changes.length]).toEqual([2, 2]);
     await expectAtRest(out);
   },
 );
