@@ -45,9 +45,9 @@ const SPOILT: Readonly<Record<string, (out: string, other: string) => void>> = {
 };
 
 const both = await pair(path);
-/** A tree of another id. */
+/** A tree of another id, and of more snapshots. */
 const another = path('other');
-await buildWith({ register: both.registers[0], out: another });
+for (const register of both.registers) await buildWith({ register, out: another });
 
 describe('a state', () => {
   always.each(some(Object.entries(SPOILT), 2))('%s is named by verify, and not needed', async (_, spoil) => {

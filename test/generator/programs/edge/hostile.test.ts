@@ -171,7 +171,7 @@ always(
       if (!isText || !isTextAlone(nginx, clean?.nginx ?? '')) wrong.push(said);
     }
     expect(wrong).toEqual([]);
-    expect(refused).toBeGreaterThan(isThorough ? 5000 : 100);
+    expect(refused).toBeGreaterThan(isThorough ? 4000 : 100);
     expect(accepted).toBeGreaterThan(isThorough ? 100 : 3);
     // Of titles and details alone.
     expect(marked).toBeGreaterThan(isThorough ? 100 : 3);
