@@ -34,6 +34,8 @@ const BOUNDS = {
 };
 /** The most requests of a connection that wait for responses: no client needs more. */
 const MAX_UNANSWERED = 16;
+/** How long a connection is still read after the last response, unless the client closes its side. 1 s. */
+const LINGER_MS = 1_000;
 /** While stopping, how long a connection may idle, since a request may be on its way. 500 ms. */
 const STOP_IDLE_MS = 500;
 
@@ -146,7 +148,8 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
     const address = remoteAddress === undefined ? null : anonymize(remoteAddress);
     accessLog?.({ ...UNPARSED, status, address, aborted: false });
     const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
-    stream.end(text, () => stream.destroy());
+    connection.socket.write(text);
+    connection.socket.destroySoon();
   });
 
   return {
@@ -206,6 +209,13 @@ function trackConnections(server: Server, options: ServerOptions): Connections {
         if (counts.get(client) === 0) counts.delete(client);
       });
     }
+    // In stages (RFC 9112 §9.6): bytes that reach a closed socket reset the connection, and with it is lost what the
+    // client has not read. Node calls this after the last response.
+    socket.destroySoon = () =>
+      socket.end(() => {
+        const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
+        socket.once('close', () => clearTimeout(lingering));
+      });
     connections.set(socket, { socket, unanswered: 0, request: undefined, isEnding: false });
     socket.once('close', () => connections.delete(socket));
   });

@@ -39,9 +39,7 @@ export async function attack(
   if (end === 'open') return { answers: [], fault: 'still open' };
   try {
     const answers = parseAnswers(said, isHead) ?? [];
-    // Bytes that reach a server that has closed reset the connection, and what was on its way is lost.
-    if (answers.length === 0 && said.length > 0 && end === 'closed')
-      return { answers, fault: 'an incomplete answer' };
+    if (answers.length === 0 && said.length > 0) return { answers, fault: 'an incomplete answer' };
     const fault = answers.map((answer) => faultOf(answer, published)).find((found) => found !== undefined);
     return { answers, fault };
   } catch (error) {

@@ -1,0 +1,50 @@
+/** Real disks without room: what `crash.test.ts` simulates for each call. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { temporary } from '../../support/folder.js';
+import { leaveOut } from '../../support/programs.js';
+import { stateOf } from '../../support/published.js';
+import { buildWith, pair } from '../../support/site.js';
+import { differing, removeTree } from '../../support/tree.js';
+import { expectTree, isCommitting, leftovers } from './support.js';
+
+const path = temporary();
+const disk = path('disk');
+mkdirSync(disk);
+/** In memory, with so many KiB; whether this process may. */
+const mount = (kib: number, ...more: readonly string[]): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', [`size=${kib}k`, ...more].join(), 'tmpfs', disk]).status === 0;
+const ROOMY = 1 << 18;
+const isMounted = mount(ROOMY);
+if (isMounted) afterAll(() => void spawnSync('umount', ['-l', disk]));
+else leaveOut('disks that are full', 'this process is not permitted to mount');
+
+it.runIf(isMounted)(
+  'a build with too little room leaves the tree as it was, or to the next one',
+  async () => {
+    const both = await pair(path);
+    const out = join(disk, 'dist');
+    let refused = 0;
+    for (const kib of [16, 256, 768, 1280, 2048, 8192]) {
+      removeTree(out);
+      await buildWith({ register: both.registers[0], out });
+      const before = stateOf(out);
+      const { blocks, bfree, bsize } = statfsSync(disk);
+      expect(mount(((blocks - bfree) * bsize) / 1024 + kib, 'remount')).toBe(true);
+      const building = buildWith({ register: both.registers[1], out });
+      const error = await building.then(() => undefined, String);
+      if (error !== undefined) expect(error).toContain('the disk is full');
+      if (error !== undefined && !isCommitting(out)) {
+        refused += 1;
+        expect([...differing(stateOf(out), before), ...leftovers(out)], `${kib} KiB`).toEqual([]);
+      }
+      expect(mount(ROOMY, 'remount')).toBe(true);
+      await buildWith({ register: both.registers[1], out });
+      await expectTree(out, both.trees[1]);
+    }
+    expect(refused).toBeGreaterThan(1);
+    expect(refused).toBeLessThan(6);
+  },
+);
