@@ -67,13 +67,15 @@ else
 fi
 attach="ATTACH $(text "$before") AS before"
 
-# Takes over what only the register before has, of the tables that a pattern names.
+# Carries over the tables that match a pattern, if the register before has them and the database does not.
 carry() {
-  carried=$(run "$database" "$attach" "SELECT printf('DROP TABLE IF EXISTS main.\"%w\";', name) || sql || ';' ||
-      printf('INSERT INTO main.\"%w\" SELECT * FROM before.\"%w\";', name, name)
+  carried=$(run "$next" "$attach" "ATTACH $(text "$database") AS own" "SELECT
+      CASE WHEN name COLLATE NOCASE IN (SELECT name FROM main.sqlite_schema)
+        THEN printf('DELETE FROM main.\"%w\"', name) ELSE sql END ||
+      printf('; INSERT INTO main.\"%w\" SELECT * FROM before.\"%w\";', name, name)
     FROM before.sqlite_schema
     WHERE type = 'table' AND name LIKE '$1' ESCAPE '\'
-      AND name COLLATE NOCASE NOT IN (SELECT name FROM main.sqlite_schema)")
+      AND name COLLATE NOCASE NOT IN (SELECT name FROM own.sqlite_schema)")
   [ -z "$carried" ] || run "$next" "$attach" "BEGIN; $carried COMMIT"
 }
 
@@ -99,7 +101,8 @@ if [ -z "$lacking" ] && [ -n "$first" ]; then
 fi
 
 run "$next" 'PRAGMA user_version = 1; PRAGMA journal_mode = DELETE' > /dev/null
-# Somebody may have withheld a record by now, or the first.
+# By now, and while the rest was written to the disk, somebody may have withheld a record, perhaps the first one.
+sync "$next"
 carry withheld
 sync "$next"
 if [ "$before" = "$register" ]; then

@@ -2582,7 +2582,7 @@ export interface components {
         /** @description SHA-256 of the file. */
         readonly sha256: string;
       }[];
-      /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes, the feed of snapshots, and documents for a value of a query parameter that is not its default. Unit: bytes. */
+      /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes, the feed of snapshots, and documents for other than the default value of a query parameter. Unit: bytes. */
       readonly compressed_from: number;
       /** @description Every URL of the service. */
       readonly routes: readonly {

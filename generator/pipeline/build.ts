@@ -267,11 +267,13 @@ async function withRegister<T>(
     );
     const known = damaged === 'all' ? { ...found, lists: null } : found;
     await watcher.openAll([register], now);
+    const hashed = await progress.blocking(
+      () => bytes.hash(),
+      'reading the register, to see if it is the last one',
+    );
     const inputs = {
-      register: await progress.blocking(
-        () => bytes.hash(),
-        'reading the register, to see if it is the last one',
-      ),
+      // A commit while it was hashed may be in these bytes, and is not in what this connection reads.
+      register: watcher.isCurrent() ? hashed : null,
       program: programHash(generator.code, config),
       month: now.toISOString().slice(0, 'YYYY-MM'.length),
     };
@@ -362,10 +364,7 @@ function warnOfUnknown({ published, state, lists }: Known, warn: Effects['warn']
 /** What is known of the next snapshot before the downloads. */
 type Rendered = Exclude<Awaited<ReturnType<typeof render>>, Refused>;
 
-/**
- * Has the threads read the state that this connection reads; if there was a commit since, both a newer one. The bytes
- * of the register, which were hashed in between, may then be of either.
- */
+/** Has the threads read the state that this connection reads; if there was a commit since, both a newer one. */
 async function atOneState(work: Work): Promise<Work> {
   const { register, threads, watcher, now, inputs } = work;
   const isHashed = await watcher.openAll([register, ...threads.connections], now);

@@ -1,7 +1,7 @@
 /**
  * The lists of what is published: for each route a folder of text files with a line `SHA256  path` for
  * each of its files, as sha256sum writes and checks them. A build renders everything, compares it with
- * these lists and writes the next ones; nothing else knows what was published.
+ * these lists and writes the next ones. The routes are those of the published snapshot.json.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ export type ListedRoute = PublishedRoute & {
   readonly alias?: AliasPlace;
 };
 
-/** The routes of a table that have lists, if they have files. */
+/** The routes whose files are listed. */
 export const listedRoutes = (table: readonly PublishedRoute[]): readonly ListedRoute[] =>
   table
     .filter((route) => hasDocuments(route) || isOfCommit(route))
@@ -143,8 +143,8 @@ export function sumOfAll(lists: string): string {
   return sumOfFiles(paths, paths.map((path) => relative(lists, path)).join('\n'));
 }
 
-function sumOfFiles(paths: Iterable<string>, names = ''): string {
-  const digest = createHash('sha256').update(names);
+function sumOfFiles(paths: Iterable<string>, prefix = ''): string {
+  const digest = createHash('sha256').update(prefix);
   for (const path of paths) digest.update(readFileSync(path));
   return digest.digest('hex');
 }

@@ -34,7 +34,7 @@ export interface StageSpec {
   readonly stage: string;
   /** The published lists; null if it is not known what is published. */
   readonly lists: string | null;
-  /** The routes that these lists are of. */
+  /** The routes that these lists belong to: those of the published snapshot.json; empty if `lists` is null. */
   readonly listed: readonly ListedRoute[];
   /** Files that count as not published, since they are damaged. */
   readonly damaged: readonly string[];

@@ -92,7 +92,7 @@ export function readKnown(tree: Tree, isRepair = false): Known {
       published !== undefined &&
       state !== undefined &&
       published.format === FORMAT &&
-      // Of an earlier version, other documents have compressed siblings.
+      // Of an earlier version, other documents may have compressed siblings.
       published.compressed_from === COMPRESSED_FROM_BYTES &&
       isSnapshotOf(tree, state) &&
       ifExists(() => sumOfAll(tree.lists)) === state.lists;

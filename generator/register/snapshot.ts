@@ -44,6 +44,11 @@ export class Watcher {
     });
   }
 
+  /** Whether nothing was committed since connections were last opened at one state. */
+  isCurrent(): boolean {
+    return this.#version() === this.#opened;
+  }
+
   /**
    * Begins the read transactions of all connections at the same state and time.
    * @returns whether that is the state at which connections were last opened

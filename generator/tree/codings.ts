@@ -69,8 +69,8 @@ function decompressed(
 }
 
 /**
- * The size from which the document of a key has siblings. Downloads have compressed variants instead. Of the
- * documents for each value of a query parameter, which are many, only the usual one has them, that of the default.
+ * The size from which the document of a key has siblings. Downloads have compressed variants instead. A query
+ * parameter has a document for each value; only that of the default has siblings.
  */
 export const siblingsFrom = (
   { class: cacheClass, parameters = [] }: Pick<PublishedRoute, 'class' | 'parameters'>,

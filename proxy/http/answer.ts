@@ -47,9 +47,8 @@ export function content(
   if (match.required !== undefined && files.get(match.required.file, active) === undefined) return undefined;
   const whole = match.file === SNAPSHOT_FILE ? active.document : files.get(match.file, active);
   if (whole === undefined) return undefined;
-  // Downloads are published compressed as well, at URLs of their own.
   const { compressed_from: compressedFrom = Number.POSITIVE_INFINITY } = active.snapshot;
-  const varies = whole.size >= compressedFrom && context.class !== 'download';
+  const varies = match.isCompressed && whole.size >= compressedFrom;
   let file = whole;
   if (varies) {
     for (const coding of acceptedCodings(headers['accept-encoding'])) {

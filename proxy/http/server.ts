@@ -78,11 +78,13 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
   /** Nothing is done for a request before its turn, so a connection has one response in memory. */
   const onRequest: RequestListener = (request, response) => {
     const connection = connections.get(request.socket);
-    if (connection === undefined) return;
-    connection.unanswered += 1;
-    if (connection.unanswered > MAX_UNANSWERED) cut(connection.socket);
     // The parser may pass on more requests after the one that ends the connection.
-    if (connection.isEnding || connection.socket.destroyed) return;
+    if (connection === undefined || connection.isEnding || connection.socket.destroyed) return;
+    connection.unanswered += 1;
+    if (connection.unanswered > MAX_UNANSWERED) {
+      cut(connection.socket);
+      return;
+    }
     connection.request = request;
     if (response.socket === null) response.once('socket', () => answer(connection, request, response));
     else answer(connection, request, response);
@@ -209,17 +211,27 @@ function trackConnections(server: Server, options: ServerOptions): Connections {
         if (counts.get(client) === 0) counts.delete(client);
       });
     }
-    // In stages (RFC 9112 §9.6): bytes that reach a closed socket reset the connection, and with it is lost what the
-    // client has not read. Node calls this after the last response.
-    socket.destroySoon = () =>
-      socket.end(() => {
-        const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
-        socket.once('close', () => clearTimeout(lingering));
-      });
-    connections.set(socket, { socket, unanswered: 0, request: undefined, isEnding: false });
+    const connection: Connection = { socket, unanswered: 0, request: undefined, isEnding: false };
+    connections.set(socket, connection);
     socket.once('close', () => connections.delete(socket));
+    // Node calls this after a last response, too.
+    socket.destroySoon = () => closeInStages(connection);
   });
   return connections;
+}
+
+/**
+ * Closes a connection after what is written, in stages (RFC 9112 §9.6): a closed socket answers further bytes with a
+ * reset, and the client loses what it has not read yet. So they are read for a while, and dropped.
+ */
+function closeInStages(connection: Connection): void {
+  const { socket } = connection;
+  connection.isEnding = true;
+  if (socket.destroyed || socket.writableEnded) return;
+  socket.end(() => {
+    const lingering = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.once('close', () => clearTimeout(lingering));
+  });
 }
 
 /**

@@ -34,6 +34,8 @@ export interface FileMatch {
   readonly route: Route;
   /** Relative to the tree's root. */
   readonly file: string;
+  /** Whether it has compressed siblings if it is large: of the values of a query parameter, only for the default. */
+  readonly isCompressed: boolean;
   /** The file of the document that must exist as well, and the headers that name it. */
   readonly required: { readonly file: string; readonly headers: HeaderList } | undefined;
   /** The detail of a 404 without that document, or without the file if the route needs none. */
@@ -146,10 +148,13 @@ function resolveParameters(
 ): FileMatch | RouteRefusal {
   const { declaration, required } = route;
   const values = new Map<string, string>();
+  // Downloads are published compressed as well, at URLs of their own.
+  let isCompressed = declaration.class !== 'download';
   for (const parameter of declaration.parameters) {
     const value = parameter.in === 'path' ? readPath(parameter, groups) : readQuery(parameter, query);
     if (typeof value !== 'string') return { kind: 'refusal', path, route, ...value };
     values.set(parameter.name, value);
+    if (parameter.in === 'query' && value !== String(parameter.default)) isCompressed = false;
   }
   const fill = (template: string): string =>
     values.size === 0
@@ -162,6 +167,7 @@ function resolveParameters(
     path,
     route,
     file: fill(declaration.file),
+    isCompressed,
     required: required && { file: fill(required.file), headers: ['Link', link(required)] },
     absent: fill(declaration.absent ?? NOTHING_HERE),
   };

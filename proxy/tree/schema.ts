@@ -170,7 +170,7 @@ const schema = z.object({
   errors: z.looseRecord(z.enum(ERROR_CODES), error),
   /** At and below these paths, all errors are problem documents. */
   problems_below: z.array(z.string()).default([]),
-  /** Files of at least this many bytes, except downloads, have compressed siblings. */
+  /** Files of at least this many bytes have compressed siblings, with exceptions (see `FileMatch`). */
   compressed_from: z.int().optional(),
   downloads: z.object({ files: z.array(hashed).default([]) }).default({ files: [] }),
   /** Other files that are not in the digest, and documents above 1 MiB. */

@@ -14,7 +14,7 @@ export const stateOf = (out: string): Record<string, unknown> =>
   file.parse(JSON.parse(readFileSync(inState(out, 'state.json'), 'utf8'))).state;
 
 /** Has the state say something else of the last commit, as if that had written it. */
-export function changeState(
+function changeState(
   out: string,
   change: (state: Record<string, unknown>) => Record<string, unknown>,
 ): void {

@@ -43,3 +43,12 @@ describe('LocalBuckets in memory', () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(3_000_000);
   });
 });
+
+it('LocalBuckets.quota gives everyone a full bucket when it changes, and changes nothing when it is the same', () => {
+  const { store, hits } = makeStore();
+  hits('a a a a');
+  store.quota = { burst: 3, emissionIntervalMs: 1000 };
+  expect(hits('a')).toEqual([0]);
+  store.quota = { burst: 2, emissionIntervalMs: 1000 };
+  expect(hits('a a a')).toEqual([1, 2, 0]);
+});

@@ -5,7 +5,7 @@ import { faultOf, parseAnswers, type RawAnswer } from './answers.js';
 import { hostileRequest } from './requests.js';
 import type { HostileTree } from './tree.js';
 
-export interface Outcome {
+interface Outcome {
   readonly answers: readonly RawAnswer[];
   /** What went wrong, undefined if all is well: well-formed answers, or none and a closed connection. */
   readonly fault: string | undefined;
@@ -57,12 +57,11 @@ function converse(
   port: number,
   packets: readonly Buffer[],
   isAnswered: (chunk: Buffer) => boolean,
-): Promise<'closed' | 'reset' | 'open'> {
+): Promise<'closed' | 'open'> {
   return new Promise((settle) => {
     const socket = connect(port, '127.0.0.1');
     let quiet: NodeJS.Timeout | undefined;
-    let how: 'closed' | 'reset' = 'closed';
-    const end = (state: 'closed' | 'reset' | 'open'): void => {
+    const end = (state: 'closed' | 'open'): void => {
       clearTimeout(patience);
       clearTimeout(quiet);
       socket.destroy();
@@ -82,8 +81,8 @@ function converse(
     socket.on('connect', () => sendFrom(0));
     socket.on('data', (chunk) => endAfter(isAnswered(chunk) ? 5 : QUIET_MS));
     // A reset is one way to close.
-    socket.on('error', () => (how = 'reset'));
-    socket.on('close', () => end(how));
+    socket.on('error', () => undefined);
+    socket.on('close', () => end('closed'));
   });
 }
 

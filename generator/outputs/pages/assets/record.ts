@@ -243,7 +243,11 @@ async function load(id: string) {
     const retry = () => void load(id);
     return show('problem', element('h1', {}, `${capital} ${id}`), problem(answer, 'The record', retry));
   }
-  const record = answer.value;
+  await present(answer.value, id, history);
+}
+
+/** Shows a record, and what its history has once that is there. */
+async function present(record: Values, id: string, history: Promise<Answer> | undefined) {
   const rest = element('div', { class: 'skeleton chart', 'aria-hidden': 'true' });
   const figureAt = await figureTime(record, history);
   show(
@@ -261,14 +265,17 @@ async function fill(rest: Element, record: Values, id: string, asked?: Promise<A
   const history = answer?.good === true ? objectIn(answer.value) : null;
   const path = paths.history && filled(paths.history, id);
   const parts = history === null || path === undefined ? [] : historyParts(history, record, path);
-  // The head, too, has a time from the history.
-  const retry = () => void load(id);
+  const retry = async () => {
+    const again = path === undefined ? undefined : ask(path);
+    // The time in the head comes from the history, too.
+    await ((await again)?.good === true ? present(record, id, again) : fill(below, record, id, again));
+  };
   const below = element(
     'div',
     {},
     ...parts,
     history !== null && parts.length > 0 && savingPart(history),
-    answer !== undefined && history === null && problem(answer, 'The history', retry),
+    answer !== undefined && history === null && problem(answer, 'The history', () => void retry()),
     standingPart(),
     ...factsPart(record),
     embedPart(),
