@@ -12,14 +12,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { InlineThreads } from '../../../generator/pipeline/threads.js';
 import { startThreads } from '../../support/build.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { STEP, buildWith, failureOf, pair, site } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
-import { it, thorough } from '../../support/thorough.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
 import { differing, json, readTree } from '../../support/tree.js';
+import { fields } from '../../support/values.js';
 import { damageOf, expectAtRest, progressThat } from '../publish/support.js';
 
 const path = temporary();
@@ -39,9 +41,9 @@ const WRITER = `
     database.close();
   });`;
 
-function commit(register: string): string {
+function commit(register: string, sql = CHANGE): string {
   const module = join(PROJECT, 'build/generator/base/sqlite/sqlite.js');
-  return spawnSync(process.execPath, ['-e', WRITER, module, register, CHANGE], { encoding: 'utf8' }).stdout;
+  return spawnSync(process.execPath, ['-e', WRITER, module, register, sql], { encoding: 'utf8' }).stdout;
 }
 
 it('nobody may write into a register without WAL, whatever files of it were read and closed', async () => {
@@ -77,6 +79,47 @@ it('what is committed to a register in WAL mode after its bytes were read is not
 });
 
 const both = await pair(path);
+
+/** Rows of a table that don't fit into the cache of a connection, 4 MB. */
+const large = (column: string) =>
+  Array.from({ length: 90 }, (_, id) => ({ id: id + 1, [column]: 0, description: 'd'.repeat(50_000) }));
+const INTO_BOTH =
+  'BEGIN IMMEDIATE; UPDATE games SET visits = visits + 1; UPDATE items SET price = price + 1; COMMIT';
+
+always.each(some(['DELETE', 'WAL'], 1))(
+  'two tables are of one commit, whenever a writer commits: %s',
+  async (mode) => {
+    const rows = { games: large('visits'), items: large('price') };
+    const [register, out] = [writeRegister(path('register.sqlite'), rows), both.tree()];
+    changeRegister(register, `PRAGMA journal_mode = ${mode}`);
+    // Of which a build warns.
+    loseState(out);
+    const said = new Set<string>();
+    const thenCommit = <T>(value: T): T => {
+      said.add(commit(register, INTO_BOTH));
+      return value;
+    };
+    const { progress: steps } = progressThat('checking the register', (step) => {
+      if (step <= 3) thenCommit(step);
+    });
+    await buildWith(
+      { register, out },
+      {
+        now: () => thenCommit(new Date('2026-12-01T00:00:00Z')),
+        startThreads: (source) => thenCommit(new InlineThreads(source)),
+        warn: thenCommit,
+        progress: { ...steps, blocking: async (work) => thenCommit(await work()) },
+      },
+    );
+    const tree = readTree(out);
+    const values = rows.games.flatMap(({ id }) => [
+      fields(json(tree, `api/v1/game/${id}.json`))['visits'],
+      fields(json(tree, `api/v1/item/${id}.json`))['price'],
+    ]);
+    expect([new Set(values).size, Number(values[0]) > 0]).toEqual([1, true]);
+    expect(said).toEqual(new Set(mode === 'WAL' ? ['done'] : ['done', 'SQLITE_BUSY']));
+  },
+);
 
 thorough.each([
   ['replaced by another file', 'DELETE', (file: string) => renameSync(both.registers[1], file)],

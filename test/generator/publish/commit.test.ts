@@ -123,6 +123,9 @@ it('no file is missing or half another before any call of a commit, and all are 
   const moments: { readonly isNew: boolean; readonly missing: readonly string[] }[] = [];
   const after = Object.keys(both.trees[1]);
   const siblings = [5, 8].flatMap((id) => [`api/v1/item/${id}.json.gz`, `api/v1/item/${id}.json.br`]);
+  // Or nothing would be looked at.
+  expect(before).toEqual(expect.arrayContaining(siblings));
+  expect(after).toEqual(expect.arrayContaining(siblings.slice(0, 2)));
   const lasting = before.filter((file) => after.includes(file));
   await withFault(
     () => {

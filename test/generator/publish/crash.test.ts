@@ -119,6 +119,12 @@ const allOf = (out: string): Record<string, string> => ({
   ),
 });
 
+/** What is published, with inodes and times: the same only if nobody touched it. */
+function published(out: string): Record<string, string> {
+  const { '.probe': _, ...files } = stateOf(out);
+  return files;
+}
+
 /** Completes the commit of a tree. */
 const complete: Build = (out) => completeCommit(new Tree(out), quiet(), () => undefined);
 
@@ -143,9 +149,12 @@ always.each(some(SCENARIOS, 1))('$title is published, wherever one died', SWEEP,
   const fault = scenario.faultOf?.(out);
   const images: { readonly image: string; readonly call: Call; readonly isPast: boolean }[] = [];
   let isPast = false;
+  const before = published(out);
   await withFault(
     (call) => {
       isPast ||= isCommitting(out);
+      if (!isPast && (isTurn(call) || call.number % (isThorough ? 20 : 200) === 0))
+        expect(differing(published(out), before), `before call ${call.number}`).toEqual([]);
       if (numbers.has(call.number)) images.push({ image: imageOf(out), call, isPast });
       return fault?.(call);
     },

@@ -18,7 +18,7 @@ import { pair, buildWith } from '../../support/site.js';
 import { changePublished } from '../../support/state.js';
 import { inState, isDownload, isSibling } from '../../support/tree.js';
 import { temporary } from '../../support/folder.js';
-import { documentsOf, hashesOf, snapshotOf, sha256, stateOf } from '../../support/published.js';
+import { changedBy, documentsOf, hashesOf, snapshotOf, sha256, stateOf } from '../../support/published.js';
 import { expectTree } from './support.js';
 
 const path = temporary();
@@ -97,7 +97,7 @@ function asIfPublished(out: string, route: string, name: string, fileOf: (file: 
 
 it('a build after a version with other routes deletes files of a route that is gone or was elsewhere, and keeps those that another route has now', async () => {
   const out = both.tree();
-  // Elsewhere; gone; and under another name in the same place.
+  // Elsewhere; gone; and under another name in the same place, so that paths move from one route to another.
   asIfPublished(out, 'game', 'game', (file) => file.replace('api/v1/game', 'api/v0/game'));
   asIfPublished(out, 'recent', 'latest', (file) => file.replace('recent', 'latest'));
   asIfPublished(out, 'item', 'thing', (file) => file);
@@ -111,6 +111,10 @@ it('a build after a version with other routes deletes files of a route that is g
   expect(readFileSync(deleteFrom, 'utf8').trimEnd().split('\n').toSorted()).toEqual(gone);
   const urls = readFileSync(purgeList, 'utf8').split('\n');
   for (const version of ['v0', 'v1']) expect(urls).toContain(`${BASE}/api/${version}/game/3`);
+  // In whatever order somebody follows the bundle, each file is where it belongs.
+  const { put, delete: deleted } = changedBy(out, 2);
+  const moved = put.flatMap(({ path: url }) => (deleted.includes(url) ? [url] : []));
+  expect(moved.filter((url) => !url.startsWith('/api/v1/item/'))).toEqual([]);
 });
 
 it('a file that does not change keeps its inode and time, and one that does has the time of its siblings', async () => {

@@ -2,12 +2,15 @@
 import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { Dice } from '../../../data/sample/dice.js';
+import { readKnown } from '../../../generator/publish/state.js';
+import { Tree } from '../../../generator/tree/tree.js';
 import { writeFiles } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
 import { fresh, pair, site, buildWith } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
 import { always, it, some, thorough } from '../../support/thorough.js';
-import { differing, inState } from '../../support/tree.js';
+import { differing, inState, pathsBelow } from '../../support/tree.js';
 import { matching } from '../../support/values.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -36,6 +39,10 @@ const SPOILT: Readonly<Record<string, (out: string, other: string) => void>> = {
   'without the lists of a route': (out) => remove(out, 'lists/group'),
   'that is of another tree': (out, other) => ['lists', STATE].forEach((part) => swap(out, other, part)),
   'with a hash of another document': (out) => replace(out, GROUPS, /^[0-9a-f]{4}/, '0000'),
+  'with a line too few': (out) => replace(out, GROUPS, /^.*\n/, ''),
+  'with a line of no document': (out) =>
+    replace(out, GROUPS, /$/, `${'0'.repeat(64)}  api/v1/group/999.json\n`),
+  'with lists of another tree': (out, other) => swap(out, other, 'lists'),
   'with a state.json that is cut off': (out) => replace(out, STATE, /.{50}$/s, ''),
   'with a state.json that says something else': (out) => replace(out, STATE, /"rows":\d+/, '"rows":1'),
   'with a file in the place of lists': (out) => {
@@ -61,6 +68,21 @@ describe('a state', () => {
     expect([sequence, oldest, changes.length]).toEqual([2, 2, 1]);
     expect(changes[0]).toMatchObject({ from: null, from_digest: null, bundle: null });
     await expectAtRest(out);
+  });
+
+  always('is not known once any bit of it is flipped', () => {
+    const [out, dice] = [both.tree(), new Dice(1, 'flips', 0)];
+    const lists = pathsBelow(inState(out, 'lists'), (entry) => entry.isFile()).map((list) => `lists/${list}`);
+    for (let flip = 0; flip < 40; flip += 1) {
+      const part = flip % 4 === 0 ? STATE : (lists[dice.below(lists.length)] ?? STATE);
+      const content = readFileSync(inState(out, part));
+      const [at, bit] = [dice.below(content.length), dice.below(8)];
+      const flipped = content.map((byte, index) => (index === at ? byte ^ (1 << bit) : byte));
+      writeFileSync(inState(out, part), flipped);
+      expect(readKnown(new Tree(out)).lists, `bit ${bit} of byte ${at} of ${part}`).toBeNull();
+      writeFileSync(inState(out, part), content);
+    }
+    expect(readKnown(new Tree(out)).lists).not.toBeNull();
   });
 });
 

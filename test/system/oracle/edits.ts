@@ -127,12 +127,35 @@ export const EDITS: Readonly<Record<string, Edit>> = {
       SELECT ${some(table, a)} + value, ${SEEN} FROM n
       WHERE NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.id = ${some(table, a)} + value);`;
   },
+  'an id that moves': ({ a, b, c }) => {
+    const { table, key, histories } = of(KINDS, c);
+    const entries = histories.map(
+      (history) =>
+        `UPDATE ${history} SET ${key} = (SELECT there FROM one) WHERE ${key} = (SELECT here FROM one);`,
+    );
+    return `CREATE TEMP TABLE one AS
+        SELECT ${some(table, a)} AS here, (SELECT max(id) + ${1 + (b % 9)} FROM ${table}) AS there;
+      ${entries.join(' ')} UPDATE ${table} SET id = (SELECT there FROM one) WHERE id = (SELECT here FROM one);
+      DROP TABLE one;`;
+  },
   'a record withheld': ({ a, c }) => {
     const { kind, table } = of(KINDS, c);
     return `INSERT INTO withheld (kind, id, since)
       SELECT '${kind}', id, '2026-11-20T07:00:00Z' FROM ${table} WHERE id = ${some(table, a)}
       AND NOT EXISTS (SELECT 1 FROM withheld AS w WHERE w.kind = '${kind}' AND w.id = ${table}.id);`;
   },
+  'an owner withheld': ({ a }) =>
+    `INSERT INTO withheld (kind, id, since)
+      SELECT 'user', owner_id, '2026-11-20T07:00:00Z' FROM groups WHERE owner_id IS NOT NULL
+      AND owner_id NOT IN (SELECT id FROM withheld WHERE kind = 'user') ORDER BY id LIMIT 1 OFFSET ${a % 9};`,
+  'a withheld user who is named in another case': ({ a }) =>
+    `INSERT OR IGNORE INTO withheld (kind, id, since)
+       SELECT 'user', min(id), '2026-11-20T07:00:00Z' FROM users WHERE username GLOB '*[a-z]*'
+       HAVING min(id) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM withheld WHERE kind = 'user');
+     UPDATE games SET creator_type = 'user', creator_id = NULL,
+       creator_name = (SELECT upper(username) FROM users AS u JOIN withheld AS w
+         ON w.kind = 'user' AND w.id = u.id ORDER BY u.id LIMIT 1)
+     WHERE id IN (SELECT id FROM games ORDER BY id LIMIT 2 OFFSET ${a % 20});`,
   'one withheld no more': () =>
     `DELETE FROM withheld WHERE (kind, id) IN (SELECT kind, id FROM withheld ORDER BY id LIMIT 1);`,
   'nothing withheld': () => `DELETE FROM withheld;`,

@@ -23,6 +23,7 @@ import { inProcess } from '../../../support/in-process.js';
 import { contentOf, changedBy, snapshotOf, stateOf } from '../../../support/published.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { ROWS, Site, copyOf, pair, site } from '../../../support/site.js';
+import { changePublished } from '../../../support/state.js';
 import { always, it, some, thorough } from '../../../support/thorough.js';
 import { differing, inState } from '../../../support/tree.js';
 import { containing, matching } from '../../../support/values.js';
@@ -218,6 +219,19 @@ it('a link in the place of a folder is named, and stops a repair before it chang
   const stderr = containing(`"${users}" is a symbolic link`);
   expect(await repair(made)).toMatchObject({ code: 3, stderr });
   expect(differing(wholeOf(made.out), before)).toEqual([]);
+});
+
+it('more than 10,000 damaged files are repaired as a whole tree', async () => {
+  const made = await site(path);
+  const content = contentOf(made.out);
+  const lost = Array.from({ length: 10_001 }, (_, at) => `${'0'.repeat(64)}  ${item(1000 + at)}\n`);
+  appendFileSync(inState(made.out, 'lists/item/0000000000000000.sha256'), lost.join(''));
+  changePublished(made.out, (snapshot) => snapshot);
+  const { stdout } = await verifyTree(made.out, '--quiet', '--json');
+  expect(reportSchema.parse(JSON.parse(stdout)).total).toBe(10_001);
+  const stderr = containing('every file is written again');
+  expect(await repair(made)).toMatchObject({ code: 0, stderr });
+  await expectTree(made.out, content);
 });
 
 thorough('--repair renders with the options of build, which are refused or accepted as there', async () => {
