@@ -14,10 +14,7 @@ export const stateOf = (out: string): Record<string, unknown> =>
   file.parse(JSON.parse(readFileSync(inState(out, 'state.json'), 'utf8'))).state;
 
 /** Has the state say something else of the last commit, as if that had written it. */
-function changeState(
-  out: string,
-  change: (state: Record<string, unknown>) => Record<string, unknown>,
-): void {
+function changeState(out: string, change: (state: Record<string, unknown>) => Record<string, unknown>): void {
   const state = change(stateOf(out));
   const sum = createHash('sha256').update(JSON.stringify(state)).digest('hex');
   writeFileSync(inState(out, 'state.json'), JSON.stringify({ sum, state }));
