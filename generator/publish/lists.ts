@@ -59,7 +59,7 @@ const isList = (name: string): boolean => /^\d{16}\.sha256$/.test(name);
 export const lineOf = (sum: string, file: string): string => `${sum}${SEPARATOR}${file}\n`;
 
 /** The lists of a folder of a route, in the order of their keys. */
-export const listsIn = (folder: string): readonly string[] => namesIn(folder).filter(isList);
+const listsIn = (folder: string): readonly string[] => namesIn(folder).filter(isList);
 
 /** Writes a list of a route's files. @param lines at least one */
 export function writeList(lists: string, route: string, low: number, lines: readonly string[]): void {

@@ -69,7 +69,7 @@ async function storage() {
       RCLONE_CONFIG_STORAGE_SECRET_ACCESS_KEY: 'S3RVER',
       RCLONE_CONFIG_STORAGE_REGION: 'us-east-1',
     },
-    /** Name -> SHA-256 of what is there. */
+    /** Name -> SHA-256 of each file at the remote. */
     files: (): Record<string, string> =>
       Object.fromEntries(
         readdirSync(objects, { recursive: true, encoding: 'utf8' })

@@ -13,20 +13,14 @@ const file = z.object({ sum: z.string(), state: z.record(z.string(), z.unknown()
 export const stateOf = (out: string): Record<string, unknown> =>
   file.parse(JSON.parse(readFileSync(inState(out, 'state.json'), 'utf8'))).state;
 
-/** Has the state say something else of the last commit, as if that had written it. */
-function changeState(out: string, change: (state: Record<string, unknown>) => Record<string, unknown>): void {
-  const state = change(stateOf(out));
-  const sum = createHash('sha256').update(JSON.stringify(state)).digest('hex');
-  writeFileSync(inState(out, 'state.json'), JSON.stringify({ sum, state }));
-}
-
 /** Has snapshot.json and the lists say something else, as if the last commit had written them. */
 export function changePublished(out: string, change: (snapshot: string) => string): void {
-  const file = join(out, 'snapshot.json');
-  const text = change(readFileSync(file, 'utf8'));
-  writeFileSync(file, text);
-  const sums = { snapshot: snapshotHash(text), lists: sumOfAll(inState(out, 'lists')) };
-  changeState(out, (state) => ({ ...state, ...sums }));
+  const snapshot = join(out, 'snapshot.json');
+  const text = change(readFileSync(snapshot, 'utf8'));
+  writeFileSync(snapshot, text);
+  const state = { ...stateOf(out), snapshot: snapshotHash(text), lists: sumOfAll(inState(out, 'lists')) };
+  const sum = createHash('sha256').update(JSON.stringify(state)).digest('hex');
+  writeFileSync(inState(out, 'state.json'), JSON.stringify({ sum, state }));
 }
 
 /** Deletes what is known of the tree: the lists, and the rest. */

@@ -50,7 +50,7 @@ it('the lock is closed, which others could keep by reading it; links and pipes i
   const [out, list, urls] = [path('dist'), path('list'), path('urls')];
   const { lock } = new Tree(out);
   writeFileSync(lock, '', { mode: 0o644 });
-  // Who has the lock, the same while it is written, and lists while they are.
+  // The pid of whoever has the lock, that file while it is written, and lists while they are written.
   const linked = [`${lock}.pid`, `${list}.partial`];
   const pipes = [`${lock}.pid.partial`, `${urls}.partial`];
   const victims = linked.map(victimOf);

@@ -13,7 +13,7 @@ import { expectTree, isCommitting, leftovers } from './support.js';
 const path = temporary();
 const disk = path('disk');
 mkdirSync(disk);
-/** In memory, with so many KiB; whether this process may. */
+/** Mounts a tmpfs of this many KiB. @returns whether this process is permitted to */
 const mount = (kib: number, ...more: readonly string[]): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', [`size=${kib}k`, ...more].join(), 'tmpfs', disk]).status === 0;
 const ROOMY = 1 << 18;

@@ -1,7 +1,7 @@
 /**
  * Long runs against the compiled proxy, which end with 1 if something went wrong:
  *     node build/test/system/soak/main.js hostile|pipelined COUNT SEED
- * `hostile` sends so many hostile requests; `pipelined` opens so many connections, whose clients
+ * `hostile` sends COUNT hostile requests; `pipelined` opens COUNT connections, whose clients
  * pipeline in pieces of any size, read slowly, late or never, and may leave.
  */
 import { hostile } from './hostile.js';

@@ -234,8 +234,11 @@ async function figureTime(record: Values, asked: Promise<Answer> | undefined) {
   return listIn(objectIn(answer.value)?.['members'], isReading).at(-1)?.measured_at ?? measured;
 }
 
+/** Undefined if the kind has no history. */
+const historyPath = (id: string) => paths.history && filled(paths.history, id);
+
 async function load(id: string) {
-  const path = paths.history && filled(paths.history, id);
+  const path = historyPath(id);
   const history = path === undefined ? undefined : ask(path);
   const answer = await ask(filled(paths.record, id));
   if (answer.status === 404) return showGone(id);
@@ -263,7 +266,7 @@ async function present(record: Values, id: string, history: Promise<Answer> | un
 async function fill(rest: Element, record: Values, id: string, asked?: Promise<Answer>) {
   const answer = await asked;
   const history = answer?.good === true ? objectIn(answer.value) : null;
-  const path = paths.history && filled(paths.history, id);
+  const path = historyPath(id);
   const parts = history === null || path === undefined ? [] : historyParts(history, record, path);
   const retry = async () => {
     const again = path === undefined ? undefined : ask(path);

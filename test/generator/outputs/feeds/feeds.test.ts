@@ -27,7 +27,7 @@ const feed = z.object({ items: z.array(z.object({ id: z.string(), date_published
 const firsts = (from: number, count: number, first_measured_at: string) =>
   Array.from({ length: count }, (_, index) => ({ id: from + index, first_measured_at }));
 
-/** A group that had so many new names at this time. */
+/** A group that was renamed this many times at one time. */
 const renamed = (count: number, time: string): Rows => ({
   groups: [{ id: 1, name: `name ${count}`, first_measured_at: EARLIER }],
   group_names: Array.from({ length: count + 1 }, (_, index) => {
@@ -133,7 +133,7 @@ const made = (sequence: number, added = 0, changed = 0) => {
   return { sequence, from: sequence - 1, ...digests, as_of: null, built_at, counts, bundle: null };
 };
 
-it('the feed of snapshots tells of those that changed records, and is as new as the newest of them', () => {
+it('the feed of snapshots lists those that changed records, and is dated by the newest of them', () => {
   const [feed] = snapshotFeed(IMPRINT, ['items'], [made(4), made(3, 0, 1), made(2), made(1, 1)]);
   const titles = [...String(feed?.body).matchAll(/<title type="html">.*?(Snapshot[^\]<]*)/g)];
   expect(titles.map(([, title]) => title)).toEqual([
