@@ -1,15 +1,13 @@
 /**
- * Renders feeds with the `feed` package (version 6), and works around its gaps:
+ * Renders feeds: Atom with the `feed` package (version 6), around its gaps:
  * - It copies into CDATA what XML can't contain, and splits only the first `]]>`. So all text is
  *   made legible, and titles and content are HTML with every `>` of a value escaped.
  * - It reads `&amp;` in element text as `&`, so such text is escaped once beforehand.
  * - It does not escape `<` in categories, which are not used.
  * - It lacks several links per entry, the link to the licence, and the language of Atom feeds: inserted.
- * - It writes JSON Feed 1, with `author` instead of `authors`: converted to 1.1.
  * - It writes milliseconds, which no reading has: removed.
  */
 import { Feed } from 'feed';
-import * as z from 'zod';
 import { PATHS } from '../../routes/paths.js';
 import { termsText } from '../licence.js';
 import type { FeedEntry, FeedDocument, FeedOperator } from './document.js';
@@ -23,7 +21,19 @@ const link = (rel: string, url: string, type?: string): string =>
 
 /** The document as Atom (RFC 4287). */
 export function atom(document: FeedDocument, operator: FeedOperator): string {
-  const feed = started(document, operator, (text) => legible(text).replaceAll('&', '&amp;'));
+  const { title: name, description, updated, self } = document;
+  const text = (plain: string): string => legible(plain).replaceAll('&', '&amp;');
+  const feed = new Feed({
+    id: document.id,
+    title: text(name),
+    description: text(description),
+    updated: new Date(updated),
+    link: operator.baseUrl + PATHS.feeds,
+    feedLinks: { atom: self },
+    author: { name: text(operator.name), link: operator.url },
+    copyright: text(termsText(operator)),
+    generator: GENERATOR,
+  });
   for (const { id, title, content, published, url } of document.entries) {
     const date = new Date(published);
     feed.addItem({ id, title: escaped(title), content, published: date, date, link: url });
@@ -58,45 +68,26 @@ function withRelated(xml: string, entries: readonly FeedEntry[]): string {
   return head + linked.join('');
 }
 
-const json1 = z.looseObject({
-  items: z.array(z.looseObject({ date_modified: z.string(), date_published: z.string() })),
-});
-
-/** The document as JSON Feed 1.1. */
+/** The document as JSON Feed 1.1, which needs no library. Entries have `_register`, with the underscore of an extension. */
 export function jsonFeed(document: FeedDocument, operator: FeedOperator): string {
-  const feed = started(document, operator, legible);
-  for (const { id, title, content, published, url } of document.entries) {
-    const date = new Date(published);
-    feed.addItem({ id, title, content, published: date, date, link: url });
-  }
-  const { version: _, author, items, ...head } = json1.parse(JSON.parse(feed.json1()));
+  const { title, description, self, entries } = document;
   return JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',
-    ...head,
+    title: legible(title),
+    home_page_url: operator.baseUrl + PATHS.feeds,
+    feed_url: self,
+    description: legible(description),
     language: LANGUAGE,
-    authors: [author],
-    items: items.map((item, index) => ({
-      ...item,
-      date_modified: item.date_modified.replace('.000Z', 'Z'),
-      date_published: item.date_published.replace('.000Z', 'Z'),
-      // An extension of the item, by the name of which JSON Feed 1.1 asks for the underscore.
-      _register: document.entries[index]?.facts?.(),
+    authors: [{ name: legible(operator.name), url: operator.url }],
+    items: entries.map(({ id, title: text, content, published, url, facts }) => ({
+      id,
+      content_html: content,
+      url,
+      title: text,
+      date_modified: published,
+      date_published: published,
+      _register: facts?.(),
     })),
-  });
-}
-
-function started(document: FeedDocument, operator: FeedOperator, text: (text: string) => string): Feed {
-  const { id, title, description, updated, self } = document;
-  return new Feed({
-    id,
-    title: text(title),
-    description: text(description),
-    updated: new Date(updated),
-    link: operator.baseUrl + PATHS.feeds,
-    feedLinks: { atom: self, json: self },
-    author: { name: text(operator.name), link: operator.url },
-    copyright: text(termsText(operator)),
-    generator: GENERATOR,
   });
 }
 

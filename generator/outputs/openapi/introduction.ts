@@ -1,7 +1,7 @@
 /** What is common to all endpoints, in CommonMark. */
 import type { SiteConfig } from '../../config/config.js';
 import { OWNER_CASES } from '../../schema/group.js';
-import { enumeratedKinds, measuredKinds, type Measured } from '../../schema/measured.js';
+import { enumerated, enumeratedKinds, measuredKinds, type Measured } from '../../schema/measured.js';
 import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
 
 /** The values of measured absences, and the kinds that have them. */
@@ -11,13 +11,11 @@ const ABSENCES: readonly (readonly [words: string, ...kinds: string[]])[] = [
   ['a description is empty', 'groups', 'games', 'items'],
 ];
 
-const ALTERNATIVES = new Intl.ListFormat('en', { type: 'disjunction' });
-
 /** `A measured absence has a value of its own: …`, if the register measures a kind that has one. */
 function absencesIn(measured: Measured): string {
   const found = ABSENCES.flatMap(([words, ...kinds]) => (measured.hasAny(kinds) ? [words] : []));
   if (found.length === 0) return '';
-  return `A measured absence has a value of its own: ${ALTERNATIVES.format(found)}. `;
+  return `A measured absence has a value of its own: ${enumerated(found, 'or')}. `;
 }
 
 export function introduction({ operator, limits }: SiteConfig, measured: Measured): string {
