@@ -19,10 +19,12 @@ const GENERATOR = 'register-api';
 const link = (rel: string, url: string, type?: string): string =>
   `<link rel="${rel}" href="${escaped(url)}"${type === undefined ? '' : ` type="${type}"`}/>`;
 
+/** Text of an element, as the package reads it. */
+const text = (plain: string): string => legible(plain).replaceAll('&', '&amp;');
+
 /** The document as Atom (RFC 4287). */
 export function atom(document: FeedDocument, operator: FeedOperator): string {
   const { title: name, description, updated, self } = document;
-  const text = (plain: string): string => legible(plain).replaceAll('&', '&amp;');
   const feed = new Feed({
     id: document.id,
     title: text(name),
