@@ -38,15 +38,17 @@ export function* moveFiles(
   to: string,
   files: Iterable<string>,
 ): Generator<void, void, undefined> {
-  let [folder, isThere] = ['.', true];
+  let [folder, isThere, ready] = ['.', true, '.'];
   for (const file of files) {
     if (dirname(file) !== folder) {
       folder = dirname(file);
       isThere = existsSync(join(from, folder));
-      if (isThere) makeWay(from, to, folder);
+      if (isThere) {
+        makeWay(from, to, folder, ready);
+        ready = folder;
+      }
     }
-    const source = join(from, file);
-    if (isThere && existsSync(source)) moveFile(source, join(to, file));
+    if (isThere) moveFile(join(from, file), join(to, file));
     yield;
   }
 }
@@ -56,12 +58,14 @@ export function* moveFiles(
  * there is none. A file in its place, or in that of a folder above, is deleted.
  * HAZARD: an overlay copies the files of a lower layer as they are moved, which takes room. A commit has
  * such files only if its container was killed and has become an image, and fails until there is room.
+ * @param ready a folder for which that was done
  * @throws Failure environment: a link is in its place
  */
-function makeWay(from: string, to: string, folder: string): void {
+function makeWay(from: string, to: string, folder: string, ready: string): void {
   let path = '';
   for (const name of folder.split('/')) {
     path += `/${name}`;
+    if (`/${ready}/`.startsWith(`${path}/`)) continue;
     const found = typeAt(to + path);
     if (found === 'folder') continue;
     if (found === 'other') {
@@ -79,11 +83,12 @@ export function moveWhole(from: string, to: string): void {
   if (!renameFolder(from, to)) cpSync(from, to, { recursive: true });
 }
 
-/** Renames a file, into a folder that is there. A folder in its place is deleted. */
+/** Renames a file, if there is one, into a folder that is there. A folder in its place is deleted. */
 export function moveFile(source: string, target: string): void {
   try {
     renameSync(source, target);
   } catch (error) {
+    if (codeOf(error) === 'ENOENT' && !existsSync(source)) return;
     if (!isMismatch(error) || typeAt(target) !== 'folder') throw error;
     rmSync(target, { recursive: true, force: true });
     renameSync(source, target);
@@ -95,6 +100,11 @@ export function moveFile(source: string, target: string): void {
  * @param until when to stop, by `performance.now()`
  */
 export function deleteFolder(folder: string, until = Number.POSITIVE_INFINITY): void {
+  // Most are empty, as after a commit, and need not be read. What else keeps one shows below.
+  try {
+    rmdirSync(folder);
+    return;
+  } catch {}
   const entries = ifExists(() => opendirSync(folder));
   try {
     for (let entry = entries?.readSync(); entry; entry = entries?.readSync()) {
