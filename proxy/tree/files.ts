@@ -1,6 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { errorCode, type Dependencies } from '../log.js';
@@ -195,7 +204,7 @@ export function openFile(root: string, path: string): { descriptor: number; stat
   let descriptor: number | undefined;
   let isOpen = false;
   try {
-    if (!isRealFolder(join(root, dirname(path)))) return undefined;
+    if (!isRealFolder(join(root, dirname(path)), root)) return undefined;
     descriptor = openSync(join(root, path), OPEN_FLAGS);
     const stats = fstatSync(descriptor);
     isOpen = stats.isFile();
@@ -211,11 +220,14 @@ export function openFile(root: string, path: string): { descriptor: number; stat
 /** Folders without links in their paths, each of which is checked once a second instead of for each file. */
 const realFolders = new LRUCache<string, true>({ max: 1_000, ttl: 1_000, ttlResolution: 50 });
 
-function isRealFolder(folder: string): boolean {
+function isRealFolder(folder: string, root: string): boolean {
   if (realFolders.has(folder)) return true;
-  if (realpathSync.native(folder) !== folder) return false;
-  realFolders.set(folder, true);
-  return true;
+  const isReal =
+    folder === root
+      ? realpathSync.native(root) === root
+      : isRealFolder(dirname(folder), root) && lstatSync(folder).isDirectory();
+  if (isReal) realFolders.set(folder, true);
+  return isReal;
 }
 
 /**

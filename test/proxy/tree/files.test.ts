@@ -150,6 +150,7 @@ describe('openFile and readWhole', () => {
     const root = await emptyFolder();
     const outside = await emptyFolder();
     await publish(outside, 'x.json', '{}');
+    await publish(outside, '1/2/x.json', '{}');
     await publish(root, 'a.json', '{}');
     await mkdir(join(root, 'folder.json'));
     await symlink('a.json', join(root, 'link.json'));
@@ -159,7 +160,7 @@ describe('openFile and readWhole', () => {
     await symlink('loop', join(root, 'loop'));
     execFileSync('mkfifo', [join(root, 'pipe.json')]);
     const paths =
-      'gone.json gone/gone.json a.json/b.json folder.json link.json out.json out/x.json self/a.json loop pipe.json';
+      'gone.json gone/gone.json a.json/b.json folder.json link.json out.json out/x.json out/1/2/x.json self/a.json loop pipe.json';
     const before = readdirSync('/proc/self/fd').length;
     for (const path of paths.split(' ')) expect(openFile(root, path), path).toBeUndefined();
     for (const [folder, path] of [
