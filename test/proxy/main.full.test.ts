@@ -117,6 +117,15 @@ describe('main', () => {
     expect((await ask(port, '/api/v1')).status).toBe(503);
   });
 
+  it('ends with 70 after a defect, and logs where that is', async () => {
+    const code = `process.once('SIGUSR2', () => { throw new Error('of the test'); })`;
+    const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+    const { child, output } = await listening(['--dist', await emptyFolder()], environment);
+    child.kill('SIGUSR2');
+    await expect.poll(() => output.stderr).toMatch(/ a defect: Error: of the test\n +at /);
+    await expect.poll(() => child.exitCode).toBe(70);
+  });
+
   it('writes its access log to stdout, and what is for people to stderr', async () => {
     const root = await tree();
     const args = ['--dist', root, '--port', '0', '--access-log'];

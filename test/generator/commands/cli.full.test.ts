@@ -64,6 +64,7 @@ type Refusal = readonly [what: string, make: () => string, code: number, message
 const REGISTERS: readonly Refusal[] = [
   ['missing', () => path('missing.sqlite'), 3, 'register "$" does not exist'],
   ['a folder', () => folderWith('x', ''), 3, '"$" is a folder, expected an SQLite file'],
+  ['no file at all', () => '/dev/null', 3, '"/dev/null" is not a regular file'],
   [
     'text',
     () => fileWith('id,name\n7,seven\n'),

@@ -91,6 +91,7 @@ it('status says that there is no tree, and of a commit that was interrupted what
 
 it.each([
   ['snapshot', 'serve', 'npm run snapshot -- serve [options]'],
+  ['snapshot', 'status', 'npm run snapshot -- status [options]'],
   ['proxy', '', 'npm run proxy -- [options]'],
 ])('help names the program as it was called: npm run %s -- %s', (script, command, usage) => {
   const args = ['run', '-s', script, '--', command, '--help'].filter((each) => each !== '');

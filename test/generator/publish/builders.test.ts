@@ -1,7 +1,7 @@
 /** One builder for each tree: nobody else touches it, and a dead builder hinders nobody. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Lock } from '../../../generator/base/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -11,7 +11,7 @@ import { inProcess } from '../../support/in-process.js';
 import { pair, buildWith } from '../../support/site.js';
 import { always, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
-import { matching } from '../../support/values.js';
+import { containing, matching } from '../../support/values.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, indexOf, snapshotOf, stateOf } from '../../support/published.js';
 import { damageOf, expectAtRest } from './support.js';
@@ -43,6 +43,21 @@ always('a tree being built is refused to all other commands, and free once that 
   expect(await buildWith({ register: both.registers[0], out })).toMatchObject({ sequence: 1 });
   expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
   await expectAtRest(out);
+});
+
+thorough('a build that waits for another process is stopped by a signal', async () => {
+  const out = both.tree();
+  const lock = Lock.take(new Tree(out).lock);
+  const args = buildArgs(both.registers[1], out, '--wait').filter((arg) => arg !== '--quiet');
+  const { child, done, output } = start(args);
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+    lock.release();
+  });
+  await until(() => output.stderr.includes('waiting'), 'it waits');
+  await sleep(500);
+  child.kill('SIGINT');
+  expect(await done).toMatchObject({ code: 130, stderr: containing('error: stopped by SIGINT\n') });
 });
 
 thorough(

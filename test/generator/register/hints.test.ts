@@ -81,6 +81,7 @@ describe('a hint', () => {
     ['created_at', `'2026-02-30T08:00:00Z'`],
     ['price', '1.5'],
     ['off_sale', `'perhaps'`],
+    ['state', `'7'`],
   ])('is not made up for %s = %s', async (column, value) => {
     expect(await hintsOf(column, value)).toEqual([]);
   });

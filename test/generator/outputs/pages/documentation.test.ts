@@ -119,6 +119,18 @@ it.skipIf(!has('examples in Python', 'python3'))(
   },
 );
 
+it('the contents of each page lead to every page once, and nothing that is measured is said not to be', () => {
+  for (const page of DOCUMENTATION_PAGES) {
+    const [contents = ''] = between(pages.get(page) ?? '', '<ul id="pages">', '</nav>');
+    const hrefs = [...contents.matchAll(/<a href="(\/[^"#]*)"/g)].map(([, href]) => href);
+    expect([hrefs.length, new Set(hrefs)], page).toEqual([
+      DOCUMENTATION_PAGES.length,
+      new Set(DOCUMENTATION_PAGES),
+    ]);
+  }
+  expect(documentation()).not.toContain('this register does not measure it');
+});
+
 it('the search finds every page, and every place of it, where it is', async () => {
   const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string(), z.string()]);
   const index = z

@@ -226,6 +226,11 @@ describe('a register of', () => {
     expect(section(html, 'renamed')).toBe('');
   });
 
+  it('users alone shows the answer for one of them, whether former names are known or not', async () => {
+    const html = await frontOf({ users: [{ id: 4, username: 'marlow' }] });
+    expect(section(html, 'programs')).toContain('/api/v1/user/4');
+  });
+
   it('groups alone without readings begins with the largest, in a list with bars', async () => {
     const out = await siteOf({ groups: ROWS['groups'] ?? [] });
     expect(heroOf(pageOf(out))).toContain(

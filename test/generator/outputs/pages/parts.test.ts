@@ -1,11 +1,18 @@
 /** What pages are made of, piece by piece: charts, numbers, dates, the words of an operator, and what somebody sought. */
 import { describe, expect, it } from 'vitest';
+import { leastTime } from '../../../../generator/outputs/downloads/recipes.js';
 import { asksForCredit } from '../../../../generator/outputs/licence.js';
 import { soughtBy } from '../../../../generator/outputs/pages/address.js';
 import { gapsBefore } from '../../../../generator/outputs/pages/gaps.js';
 import { levelsOf, lineChart, ticksOf } from '../../../../generator/outputs/pages/line-chart.js';
 import { comparePoints, pagesWith } from '../../../../generator/outputs/pages/name-search.js';
-import { axisRange, highest, lineOf, usefulRanges } from '../../../../generator/outputs/pages/series.js';
+import {
+  axisRange,
+  highest,
+  lineOf,
+  readingAt,
+  usefulRanges,
+} from '../../../../generator/outputs/pages/series.js';
 import { spansOf, ticksOf as datesOf } from '../../../../generator/outputs/pages/spans.js';
 import { sparkline } from '../../../../generator/outputs/pages/sparkline.js';
 import { amount, integer, interval, size, span } from '../../../../generator/outputs/pages/words.js';
@@ -96,6 +103,7 @@ it.each([
 
 it.each([
   ['2026-01-15', '2026-05-02', 6, 'Feb 2026 | Mar 2026 | Apr 2026 | May 2026'],
+  ['2025-01-15', '2026-05-02', 6, 'Apr 2025 | Jul 2025 | Oct 2025 | Jan 2026 | Apr 2026'],
   ['2023-03-24', '2026-10-12', 6, '2024 | 2025 | 2026'],
   ['1990-03-24', '2026-10-12', 4, '2000 | 2010 | 2020'],
   ['2026-01-02', '2026-01-20', 6, ''],
@@ -109,6 +117,8 @@ it('the line of a history has each reading, and nothing in a gap; its peak is th
   expect(line.counts).toEqual([10, 12, 11, null, 20, 20]);
   expect(line.times).toEqual([1, 2, 3, 5, 7, 8].map((day) => Date.UTC(2026, 10, day) / 1000));
   expect(line.gaps).toBe(1);
+  // A gap leads to the reading after it.
+  expect(line.counts.map((_, place) => readingAt(line, place))).toEqual([0, 1, 2, 3, 3, 4]);
   expect(highest([3, 9, 9, 2].map((count, at) => reading(at + 1, count)))).toBe(1);
 });
 
@@ -163,6 +173,14 @@ it('numbers, amounts, sizes and intervals are written as people read them', () =
   expect([1, 90, 5400, 3600, 172_800].map(span)).toEqual(spans);
   // As in `one more every second`.
   expect([1, 90, 86_400].map(interval)).toEqual(['second', '90 seconds', 'day']);
+});
+
+it('how long a client takes to fetch all files is said in whole minutes from an hour on, if it has to wait', () => {
+  const times = [5, 6, 20].map((count) => {
+    const files = Array.from({ length: count }, () => ({ bytes: 5_000_000 }));
+    return leastTime(files, { tokens: 5, refillSeconds: 301 });
+  });
+  expect(times).toEqual([undefined, '301 seconds', '76 minutes']);
 });
 
 const record = (id: string, more: object) => ({ is: 'record', id, ...more });
