@@ -84,7 +84,7 @@ const MEMORY_MAX_MB = 300;
 
 export const coldSuite: Suite = {
   name: 'cold',
-  description: 'URLs at random over a whole tree (--tree; 1.7 million files for the figures we publish)',
+  description: 'URLs at random over a whole tree (--tree)',
   figures: [
     figure('cold: against nginx', 'req/s', 'proxy/rps', 'higher', 'nginx/rps'),
     figure('cold: p99 against nginx', 'ms', 'proxy/p99', 'lower', 'nginx/p99'),
