@@ -100,7 +100,7 @@ export function moveFile(source: string, target: string): void {
  * @param until when to stop, by `performance.now()`
  */
 export function deleteFolder(folder: string, until = Number.POSITIVE_INFINITY): void {
-  // Most are empty, as after a commit, and need not be read. What else keeps one shows below.
+  // Most are empty, as after a commit, and need not be read. Any other reason for an error shows below.
   try {
     rmdirSync(folder);
     return;

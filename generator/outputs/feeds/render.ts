@@ -1,5 +1,5 @@
 /**
- * Renders feeds: Atom with the `feed` package (version 6), around its gaps:
+ * Renders feeds. Atom is made by the `feed` package (version 6), and its gaps are worked around:
  * - It copies into CDATA what XML can't contain, and splits only the first `]]>`. So all text is
  *   made legible, and titles and content are HTML with every `>` of a value escaped.
  * - It reads `&amp;` in element text as `&`, so such text is escaped once beforehand.
@@ -24,14 +24,13 @@ const text = (plain: string): string => legible(plain).replaceAll('&', '&amp;');
 
 /** The document as Atom (RFC 4287). */
 export function atom(document: FeedDocument, operator: FeedOperator): string {
-  const { title: name, description, updated, self } = document;
   const feed = new Feed({
     id: document.id,
-    title: text(name),
-    description: text(description),
-    updated: new Date(updated),
+    title: text(document.title),
+    description: text(document.description),
+    updated: new Date(document.updated),
     link: operator.baseUrl + PATHS.feeds,
-    feedLinks: { atom: self },
+    feedLinks: { atom: document.self },
     author: { name: text(operator.name), link: operator.url },
     copyright: text(termsText(operator)),
     generator: GENERATOR,
@@ -70,22 +69,21 @@ function withRelated(xml: string, entries: readonly FeedEntry[]): string {
   return head + linked.join('');
 }
 
-/** The document as JSON Feed 1.1, which needs no library. Entries have `_register`, with the underscore of an extension. */
+/** The document as JSON Feed 1.1, which needs no library. `_register` has the underscore of an extension. */
 export function jsonFeed(document: FeedDocument, operator: FeedOperator): string {
-  const { title, description, self, entries } = document;
   return JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',
-    title: legible(title),
+    title: legible(document.title),
     home_page_url: operator.baseUrl + PATHS.feeds,
-    feed_url: self,
-    description: legible(description),
+    feed_url: document.self,
+    description: legible(document.description),
     language: LANGUAGE,
     authors: [{ name: legible(operator.name), url: operator.url }],
-    items: entries.map(({ id, title: text, content, published, url, facts }) => ({
+    items: document.entries.map(({ id, title, content, published, url, facts }) => ({
       id,
       content_html: content,
       url,
-      title: text,
+      title,
       date_modified: published,
       date_published: published,
       _register: facts?.(),

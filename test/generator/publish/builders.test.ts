@@ -45,16 +45,20 @@ always('a tree being built is refused to all other commands, and free once that 
   await expectAtRest(out);
 });
 
+/** The arguments of a build that waits, and says so. */
+const waiting = (out: string): readonly string[] =>
+  buildArgs(both.registers[1], out, '--wait').filter((arg) => arg !== '--quiet');
+
 thorough('a build that waits for another process is stopped by a signal', async () => {
   const out = both.tree();
   const lock = Lock.take(new Tree(out).lock);
-  const args = buildArgs(both.registers[1], out, '--wait').filter((arg) => arg !== '--quiet');
-  const { child, done, output } = start(args);
+  const { child, done, output } = start(waiting(out));
   onTestFinished(() => {
     child.kill('SIGKILL');
     lock.release();
   });
   await until(() => output.stderr.includes('waiting'), 'it waits');
+  // It looks several times a second.
   await sleep(500);
   child.kill('SIGINT');
   expect(await done).toMatchObject({ code: 130, stderr: containing('error: stopped by SIGINT\n') });
@@ -66,15 +70,12 @@ thorough(
     const out = both.tree();
     const lock = Lock.take(new Tree(out).lock);
     const commands = [['build'], ['build'], ['verify', '--repair']];
-    const args = buildArgs(both.registers[1], out, '--wait').slice(1);
-    const waiting = commands.map((command) =>
-      start([...command, ...args.filter((arg) => arg !== '--quiet')]),
-    );
-    await until(() => waiting.every(({ output }) => output.stderr.includes('waiting')), 'they wait');
+    const started = commands.map((command) => start([...command, ...waiting(out).slice(1)]));
+    await until(() => started.every(({ output }) => output.stderr.includes('waiting')), 'they wait');
     // They look several times a second, and say nothing more.
     await sleep(1000);
     lock.release();
-    for (const { done } of waiting) {
+    for (const { done } of started) {
       const { code, stderr } = await done;
       const lines = stderr.split('\n').filter((each) => each.startsWith('waiting'));
       expect([code, lines[0]]).toEqual([
