@@ -228,8 +228,9 @@ export function deferRejection<T>(promise: Promise<T>): Promise<T> {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** 1234567 -> `1,234,567`, in any locale. */
-export const number = (value: number): string => value.toLocaleString('en-US');
+/** 1234567 -> `1,234,567`, in any locale. Not by Intl, which takes 12 ms to load. */
+export const number = (value: number): string =>
+  String(value).replaceAll(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ',');
 
 /** `1 file`, `2 files`. @param unit in the plural */
 export const amountOf = (count: number, unit: string): string =>

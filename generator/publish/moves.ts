@@ -38,17 +38,21 @@ export function* moveFiles(
   to: string,
   files: Iterable<string>,
 ): Generator<void, void, undefined> {
-  let [folder, isThere, ready] = ['.', true, '.'];
+  let [folder, isLeft, ready] = ['.', true, '.'];
+  // Folders of the root that were moved as a whole: nothing below them is left to ask for.
+  const whole = new Set<string>();
   for (const file of files) {
     if (dirname(file) !== folder) {
       folder = dirname(file);
-      isThere = existsSync(join(from, folder));
-      if (isThere) {
-        makeWay(from, to, folder, ready);
+      isLeft = !whole.has(folder.replace(/\/.*/, '')) && existsSync(join(from, folder));
+      if (isLeft) {
+        const moved = makeWay(from, to, folder, ready);
         ready = folder;
+        isLeft = moved === undefined;
+        if (moved !== undefined && !moved.includes('/')) whole.add(moved);
       }
     }
-    if (isThere) moveFile(join(from, file), join(to, file));
+    if (isLeft) moveFile(join(from, file), join(to, file));
     yield;
   }
 }
@@ -59,9 +63,10 @@ export function* moveFiles(
  * HAZARD: an overlay copies the files of a lower layer as they are moved, which takes room. A commit has
  * such files only if its container was killed and has become an image, and fails until there is room.
  * @param ready a folder for which that was done
+ * @returns the folder that was moved as a whole, if one was
  * @throws Failure environment: a link is in its place
  */
-function makeWay(from: string, to: string, folder: string, ready: string): void {
+function makeWay(from: string, to: string, folder: string, ready: string): string | undefined {
   let path = '';
   for (const name of folder.split('/')) {
     path += `/${name}`;
@@ -72,8 +77,10 @@ function makeWay(from: string, to: string, folder: string, ready: string): void 
       requireNoLink(to + path);
       unlinkSync(to + path);
     }
-    if (ifExists(() => renameFolder(from + path, to + path)) !== true) mkdirSync(to + path);
+    if (ifExists(() => renameFolder(from + path, to + path)) === true) return path.slice(1);
+    mkdirSync(to + path);
   }
+  return undefined;
 }
 
 /** Moves what is at a path, if anything is, to a place of its own, which something may be at. */
