@@ -38,7 +38,9 @@ export class LocalBuckets {
     this.#quota = quota;
     this.#clock = clock;
     this.#tats = new LRUCache({
-      max: maxClients,
+      // As `max`, which would take 2 MB and 8 ms at the start for clients that may never come.
+      maxSize: maxClients,
+      sizeCalculation: () => 1,
       dispose: (tat, _client, reason) => {
         // Evicting a full bucket changes nothing: unknown clients have a full one.
         if (reason === 'evict' && tat > clock()) this.evictions += 1;

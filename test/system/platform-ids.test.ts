@@ -1,7 +1,7 @@
 /** A record by the platform's own id: one more name of its file, in every place that names files. */
 import { linkSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { RegisterClient } from '../../clients/typescript/client.js';
 import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
@@ -10,6 +10,7 @@ import { inProcess } from '../support/in-process.js';
 import { startProxy } from '../support/proxy.js';
 import { hashesOf, snapshotOf } from '../support/published.js';
 import { changeRegister, writeRegister, type Rows } from '../support/register.js';
+import { it, thorough } from '../support/thorough.js';
 import { pathsBelow, readTree } from '../support/tree.js';
 import { containing } from '../support/values.js';
 import { filesOf, run, scriptOf } from '../clients/python.js';
@@ -134,11 +135,14 @@ describe('a record by the id of the platform', () => {
     expect(found).toMatchObject({ id: 2, links: { self: '/api/v1/group/2' } });
   });
 
-  it.skipIf(!has('nginx over records by ids of the platform', 'nginx'))('is answered by nginx', async () => {
-    const nginx = await startNginx(out, path('nginx'));
-    onTestFinished(nginx.stop);
-    expect(await expectAnswers(nginx.base)).toBe('br');
-  });
+  (has('nginx over records by ids of the platform', 'nginx') ? it : it.skip)(
+    'is answered by nginx',
+    async () => {
+      const nginx = await startNginx(out, path('nginx'));
+      onTestFinished(nginx.stop);
+      expect(await expectAnswers(nginx.base)).toBe('br');
+    },
+  );
 });
 
 /** What a build changes, and what those who follow it make of that. */
@@ -175,7 +179,7 @@ const linesOf = (file: string) =>
 
 const hasPython = has('mirror.py over records by ids of the platform', 'python3');
 
-it('of a record follows what changes: in the tree, the lists for operators and a copy', async () => {
+thorough('of a record follows what changes: in the tree, the lists for operators and a copy', async () => {
   const [register, out, copy] = [small(), path('following'), path('copy')];
   const lists = { filesFrom: path('files'), deleteFrom: path('delete'), purgeList: path('purge') };
   const remote = new Map<string, string>();

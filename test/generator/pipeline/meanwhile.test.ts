@@ -19,7 +19,7 @@ import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { STEP, buildWith, failureOf, pair, site } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { it, thorough } from '../../support/thorough.js';
 import { differing, json, readTree } from '../../support/tree.js';
 import { fields } from '../../support/values.js';
 import { damageOf, expectAtRest, progressThat } from '../publish/support.js';
@@ -86,7 +86,7 @@ const large = (column: string) =>
 const INTO_BOTH =
   'BEGIN IMMEDIATE; UPDATE games SET visits = visits + 1; UPDATE items SET price = price + 1; COMMIT';
 
-always.each(some(['DELETE', 'WAL'], 1))(
+thorough.each(['DELETE', 'WAL'])(
   'two tables are of one commit, whenever a writer commits: %s',
   async (mode) => {
     const rows = { games: large('visits'), items: large('price') };
