@@ -96,14 +96,7 @@ async function serve(settings: Settings): Promise<void> {
   });
 
   let isStopping = false;
-  const readiness = () =>
-    describeReadiness({
-      snapshot: snapshots.current?.snapshot,
-      isCurrent: snapshots.isCurrent,
-      isStopping,
-      nowMs: Date.now(),
-      maxAgeMs: readyMaxAge && readyMaxAge * 1000,
-    });
+  const readiness = () => describeReadiness(snapshots, isStopping, readyMaxAge);
   await redis?.start();
   await listen(server, host, port, '--port or PROXY_PORT');
   if (metrics !== undefined && adminPort !== undefined) {

@@ -6,7 +6,6 @@ import type { Limits } from './limiter/buckets.js';
 import { BUCKETS, type BucketName } from './limiter/gcra.js';
 import type { RedisBuckets } from './limiter/redis.js';
 import type { Files } from './tree/files.js';
-import type { Snapshot } from './tree/schema.js';
 import type { Snapshots } from './tree/snapshot.js';
 
 /** The operations port: liveness, readiness, and metrics for Prometheus. */
@@ -31,7 +30,7 @@ const PREFIX = 'register_proxy_';
 
 /** Counts what the proxy does. */
 export class Metrics {
-  readonly #registry = new Registry();
+  readonly registry = new Registry();
   /** By the name of the bucket. */
   readonly refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
   readonly lookups = {
@@ -55,7 +54,7 @@ export class Metrics {
     name: `${PREFIX}request_duration_seconds`,
     help: 'Time to the end of a response',
     buckets: DURATION_BUCKETS,
-    registers: [this.#registry],
+    registers: [this.registry],
   });
 
   constructor() {
@@ -73,7 +72,7 @@ export class Metrics {
   /** Adds metrics of Node and of other parts of the proxy. */
   watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
-    collectDefaultMetrics({ register: this.#registry });
+    collectDefaultMetrics({ register: this.registry });
     const add = (name: string, help: string, read: () => number | undefined): void =>
       this.#add(name, help, () => [[{}, read()]]);
     const addByBucket = (name: string, help: string, read: (name: BucketName) => number): void =>
@@ -98,17 +97,8 @@ export class Metrics {
     add('redis_fallbacks_total', 'Requests decided without Redis', () => redis.fallbacks);
   }
 
-  /** The text that Prometheus scrapes. */
-  read(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-
   #counter<L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {
-    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.#registry] });
+    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
   }
 
   /** A counter if it is a total, otherwise a gauge. */
@@ -118,7 +108,7 @@ export class Metrics {
       name: PREFIX + name,
       help,
       labelNames: Object.keys(read()[0]?.[0] ?? {}),
-      registers: [this.#registry],
+      registers: [this.registry],
       collect: () => {
         metric.reset();
         for (const [labels, value = Number.NaN] of read()) metric.inc(labels, value);
@@ -143,7 +133,7 @@ function sendJson(response: Response, status: number, body: object): void {
 
 /** The server of the operations port, not listening yet. It has no access control: it must not be public. */
 export function createAdminServer(
-  metrics: Pick<Metrics, 'contentType' | 'read'>,
+  { registry }: Pick<Metrics, 'registry'>,
   readiness: () => ReturnType<typeof describeReadiness>,
 ): Server {
   const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
@@ -153,8 +143,10 @@ export function createAdminServer(
     sendJson(response, body.ready ? 200 : 503, body);
   });
   app.get('/metrics', async (_request, response) => {
-    const text = await metrics.read();
-    response.set(NO_STORE).set('Content-Type', metrics.contentType).send(text);
+    response
+      .set(NO_STORE)
+      .set('Content-Type', registry.contentType)
+      .send(await registry.metrics());
   });
   const server = createServer(app);
   server.maxConnections = MAX_CONNECTIONS;
@@ -162,25 +154,19 @@ export function createAdminServer(
 }
 
 /** Whether this process should receive requests, and why not. */
-export function describeReadiness(facts: {
-  /** The one in service. */
-  readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
-  /** Whether snapshot.json, at the last look, was that one. */
-  readonly isCurrent: boolean;
-  readonly isStopping: boolean;
-  readonly nowMs: number;
-  /** Undefined for any age. */
-  readonly maxAgeMs: number | undefined;
-}) {
-  const { snapshot, isCurrent, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
-  if (snapshot === undefined) return { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' };
-  const { sequence, as_of, built_at } = snapshot;
+export function describeReadiness(
+  { current, isCurrent }: MetricSources['snapshots'],
+  isStopping: boolean,
+  maxAgeSeconds = Number.POSITIVE_INFINITY,
+) {
+  if (current === undefined) return { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' };
+  const { sequence, as_of, built_at } = current.snapshot;
   // Not below 0 if the builder's clock is ahead.
-  const ageMs = Math.max(0, nowMs - Date.parse(built_at));
+  const ageSeconds = Math.max(0, Math.floor((Date.now() - Date.parse(built_at)) / 1000));
   let reason: string | undefined;
   if (isStopping) reason = 'stopping';
   else if (!isCurrent) reason = 'snapshot.json is missing or was refused; the log says why';
-  else if (ageMs > maxAgeMs) reason = `the snapshot was built more than ${maxAgeMs / 1000} s ago`;
-  const about = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  else if (ageSeconds > maxAgeSeconds) reason = `the snapshot was built more than ${maxAgeSeconds} s ago`;
+  const about = { sequence, as_of, built_at, age_seconds: ageSeconds };
   return { ready: reason === undefined, reason, ...about };
 }

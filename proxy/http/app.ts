@@ -94,7 +94,8 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
     if (context.cache !== undefined) metrics?.lookups[context.cache].inc();
     if (answer !== undefined) return answer;
     // Copies delete records on a 404, so only a tree that exists may return it.
-    if (!snapshots.look())
+    snapshots.look();
+    if (!snapshots.isCurrent)
       return problem(context, 'no_snapshot', 'the published tree is not there at present', RETRY);
     if (snapshots.current === undefined || snapshots.current === active) {
       const { required, absent } = match;

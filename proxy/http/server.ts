@@ -82,7 +82,8 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
     if (connection === undefined || connection.isEnding || connection.socket.destroyed) return;
     connection.unanswered += 1;
     if (connection.unanswered > MAX_UNANSWERED) {
-      cut(connection.socket);
+      stopParser(connection.socket);
+      connection.socket.destroy();
       return;
     }
     connection.request = request;
@@ -167,15 +168,14 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
 }
 
 /**
- * Closes a connection, and has its parser stop. Otherwise the parser would make objects of all requests in
- * the chunk that it has, up to 1,800, and parsers of other connections of theirs, before any is freed.
+ * Has the parser of a connection that ends stop. It would go on to make objects of all requests in its chunk, up to
+ * 1,800, and of those that arrive later, which Node keeps until the connection is closed.
  */
-function cut(socket: Socket): void {
+function stopParser(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser');
   // What `onIncoming` returns goes to llhttp, which parses nothing after an upgrade (2). The property
   // is in lib/_http_server.js of every Node, but in no type.
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
-  socket.destroy();
 }
 
 /** What the access log says of bytes that the parser refuses. */
@@ -227,6 +227,7 @@ function trackConnections(server: Server, options: ServerOptions): Connections {
 function closeInStages(connection: Connection): void {
   const { socket } = connection;
   connection.isEnding = true;
+  stopParser(socket);
   if (socket.destroyed || socket.writableEnded) return;
   socket.end(() => {
     const lingering = setTimeout(() => socket.destroy(), LINGER_MS).unref();

@@ -8,7 +8,6 @@ import {
   BUCKETS,
   decide,
   DEFAULT_QUOTAS,
-  refund,
   type BucketName,
   type Decision,
   type Quota,
@@ -71,19 +70,12 @@ export class LocalBuckets {
     this.#tats.set(tat === undefined ? copyText(client) : client, decision.tat);
     return decision;
   }
-
-  refund(client: string, cost: number): void {
-    const tat = this.#tats.get(client);
-    if (tat !== undefined) this.#tats.set(client, refund(tat, this.#clock(), this.#quota, cost));
-  }
 }
 
 /** Buckets that other processes take from as well. When they can't be used, the local ones decide. */
 export interface SharedBuckets {
   /** Undefined if they can't be used. */
   take(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<Decision | undefined>;
-  /** Returns whether they could be used. */
-  refund(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<boolean>;
 }
 
 /** A client's bucket after a request. */
@@ -184,10 +176,8 @@ export function createLimits(clock: Clock, shared: SharedBuckets | undefined) {
   const limiters = { api: limiterOf('api'), download: limiterOf('download'), page: limiterOf('page') };
 
   /** If Redis failed or recovered since the token was taken, the refund goes to the wrong bucket. */
-  const refundApi = async (client: string): Promise<void> => {
-    const isDone = shared !== undefined && (await shared.refund('api', local.api.quota, client, 1));
-    if (!isDone) local.api.refund(client, 1);
-  };
+  const refundApi = async (client: string): Promise<unknown> =>
+    (await shared?.take('api', local.api.quota, client, -1)) ?? local.api.take(client, -1);
 
   return {
     /** This process's buckets, for metrics. */

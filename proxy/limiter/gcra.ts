@@ -33,16 +33,16 @@ export interface Decision {
   readonly tat: number;
 }
 
-/** The refill time of a number of tokens, at least 1 ms. */
+/** The refill time of a number of tokens: never 0, and negative for a refund. */
 export function emissionMs({ emissionIntervalMs }: Quota, cost: number): number {
-  return Math.max(1, Math.round(emissionIntervalMs * cost));
+  return Math.round(emissionIntervalMs * cost) || 1;
 }
 
 /**
  * Decides on a request. The caller stores the new TAT.
  *
  * @param tat undefined for an unknown client, whose bucket is full
- * @param cost in tokens, 0 < cost <= 1
+ * @param cost in tokens, 0 < cost <= 1; -1 is a refund, exact if the client sent nothing in between
  */
 export function decide(tat: number | undefined, nowMs: number, quota: Quota, cost = 1): Decision {
   const { burst, emissionIntervalMs } = quota;
@@ -53,13 +53,5 @@ export function decide(tat: number | undefined, nowMs: number, quota: Quota, cos
   if (excessMs > 0) return { allowed: false, used: burst, nextTokenMs: excessMs, tat: current };
   const used = Math.ceil(debtMs / emissionIntervalMs);
   const nextTokenMs = debtMs - (used - 1) * emissionIntervalMs;
-  return { allowed: true, used, nextTokenMs, tat: nowMs + debtMs };
-}
-
-/**
- * The TAT after refunding a request's cost. Exact if the client sent nothing in between; otherwise
- * it may refund too much, at most what was refilled in that time. A bucket never overflows.
- */
-export function refund(tat: number, nowMs: number, quota: Quota, cost = 1): number {
-  return Math.max(nowMs, tat - emissionMs(quota, cost));
+  return { allowed: true, used, nextTokenMs, tat: nowMs + Math.max(0, debtMs) };
 }

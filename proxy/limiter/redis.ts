@@ -107,15 +107,11 @@ export class RedisBuckets implements SharedBuckets {
     this.#redis.disconnect();
   }
 
-  /** If the reply is late, tokens are taken in Redis and locally. */
+  /** If the reply is late, tokens are taken in Redis and locally. A negative cost is a refund. */
   async take(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<Decision | undefined> {
     const reply = await this.#ask(redisKey(bucket, quota, client), quota, emissionMs(quota, cost));
     if (reply === undefined) this.fallbacks += 1;
     return reply && decide(reply.tat, reply.nowMs, quota, cost);
-  }
-
-  async refund(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<boolean> {
-    return (await this.#ask(redisKey(bucket, quota, client), quota, -emissionMs(quota, cost))) !== undefined;
   }
 
   /** The reply of the script; undefined while Redis is skipped, and if it fails or is late. */

@@ -83,8 +83,7 @@ export class Files {
   /** How often the disk was asked for a file. */
   reads = 0;
   readonly #dependencies: Dependencies;
-  /** By path. `file` is undefined for a compressed sibling that does not exist. */
-  readonly #kept: LRUCache<string, { file: PublishedFile | undefined; version: string; readAtMs: number }>;
+  readonly #kept: LRUCache<string, { file: PublishedFile; version: string; readAtMs: number }>;
   /** Paths that were read once. */
   readonly #seen = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
   #mismatches = 0;
@@ -93,7 +92,7 @@ export class Files {
     this.#dependencies = dependencies;
     this.#kept = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: ({ file }) => ENTRY_COST_BYTES + (file?.bytes?.length ?? 0),
+      sizeCalculation: ({ file }) => ENTRY_COST_BYTES + (file.bytes?.length ?? 0),
     });
   }
 
@@ -108,7 +107,19 @@ export class Files {
    * @throws errors of the file system; Error if the file is written in place
    */
   get(path: string, tree: Tree): PublishedFile | undefined {
-    return this.#get(path, tree, 'forget');
+    const kept = this.#kept.get(path);
+    const nowMs = this.#dependencies.clock();
+    if (kept?.version === tree.version && nowMs - kept.readAtMs < KEPT_MS) return kept.file;
+    this.reads += 1;
+    const read = readWhole(tree.root, path, READ_MAX_BYTES);
+    const file = read && describeFile(path, read, tree);
+    // A file that is streamed is opened again for that, and must be described as it is then: a commit
+    // replaces downloads before snapshot.json.
+    if (file?.bytes === undefined) this.#kept.delete(path);
+    else if (kept !== undefined || this.#seen.has(path))
+      this.#kept.set(path, { file, version: tree.version, readAtMs: nowMs });
+    else this.#seen.set(path, true);
+    return file;
   }
 
   /**
@@ -118,7 +129,7 @@ export class Files {
    * @throws as `get`
    */
   getSibling(file: PublishedFile, coding: Coding, tree: Tree): PublishedFile {
-    const sibling = this.#get(file.path + SUFFIX[coding], tree, 'keep');
+    const sibling = this.get(file.path + SUFFIX[coding], tree);
     if (sibling === undefined) return file;
     if (sibling.modifiedMs !== file.modifiedMs) {
       this.#mismatches += 1;
@@ -137,24 +148,6 @@ export class Files {
       etag: etag.replace(/"$/, `${SUFFIX[coding].replace('.', '-')}"`),
       lastModified,
     };
-  }
-
-  /** @param absence whether to remember that there is no file: clients may ask for any number of records */
-  #get(path: string, tree: Tree, absence: 'keep' | 'forget'): PublishedFile | undefined {
-    const kept = this.#kept.get(path);
-    const nowMs = this.#dependencies.clock();
-    if (kept?.version === tree.version && nowMs - kept.readAtMs < KEPT_MS) return kept.file;
-    this.reads += 1;
-    const read = readWhole(tree.root, path, READ_MAX_BYTES);
-    const file = read && describeFile(path, read, tree);
-    // A file that is streamed is opened again for that, and must be described as it is then: a commit
-    // replaces downloads before snapshot.json.
-    const isKept = file === undefined ? absence === 'keep' : file.bytes !== undefined;
-    if (!isKept) this.#kept.delete(path);
-    else if (kept !== undefined || this.#seen.has(path))
-      this.#kept.set(path, { file, version: tree.version, readAtMs: nowMs });
-    else this.#seen.set(path, true);
-    return file;
   }
 }
 

@@ -80,14 +80,10 @@ export class Snapshots {
     clearInterval(this.#timer);
   }
 
-  /**
-   * Looks for a new snapshot.json. Problems are logged, and the last good snapshot stays in service.
-   *
-   * @returns whether there is a snapshot.json. If not, that a file is missing proves nothing
-   */
-  look(): boolean {
+  /** Looks for a new snapshot.json. Problems are logged, and the last good snapshot stays in service. */
+  look(): void {
     try {
-      return this.#update();
+      this.#update();
     } catch (error) {
       const isInvalid = error instanceof SnapshotError;
       // What could not be read is read again at the next look.
@@ -95,21 +91,19 @@ export class Snapshots {
       this.#complain(
         isInvalid ? error.message : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
       );
-      return isInvalid;
     }
   }
 
-  /** Takes a new snapshot.json into service. @returns and throws as `look` and `start` do */
-  #update(): boolean {
-    const root = findRoot(this.#dist);
-    const opened = root === undefined ? undefined : openFile(root, SNAPSHOT_FILE);
-    if (root === undefined || opened === undefined) {
+  /** Takes a new snapshot.json into service. @throws as `start` does */
+  #update(): void {
+    const root = realpathSync.native(this.#dist);
+    const opened = openFile(root, SNAPSHOT_FILE);
+    if (opened === undefined) {
       this.#lastRead = '';
-      this.#complain(`no ${SNAPSHOT_FILE}`);
-      return false;
+      return this.#complain(`no ${SNAPSHOT_FILE}`);
     }
     closeSync(opened.descriptor);
-    if (this.#lastRead === `${root} ${identityOf(opened.stats)}`) return true;
+    if (this.#lastRead === `${root} ${identityOf(opened.stats)}`) return;
     const { stats = opened.stats, bytes } = readWhole(root, SNAPSHOT_FILE, SNAPSHOT_MAX_BYTES) ?? {};
     const wasCurrent = this.isCurrent;
     // Should the new file be invalid, that is logged even if the one before was as well.
@@ -124,7 +118,6 @@ export class Snapshots {
     const isKnown = wasCurrent && this.current?.version === next.version;
     this.current = next;
     if (!isKnown) this.#log(`serving ${describeSnapshot(next.snapshot)}`);
-    return true;
   }
 
   #complain(problem: string): void {
@@ -134,16 +127,6 @@ export class Snapshots {
       ? `still serving ${describeSnapshot(this.current.snapshot)}`
       : 'responding 503 until there is a good one';
     this.#log(`${problem}: ${consequence}`);
-  }
-}
-
-/** The real path of the tree; undefined if there is none. */
-function findRoot(dist: string): string | undefined {
-  try {
-    return realpathSync.native(dist);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

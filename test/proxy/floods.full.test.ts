@@ -35,29 +35,36 @@ const dumb = (port: number): Socket => connect(port, '127.0.0.1').on('error', ()
 it.runIf(isLinux)('connections that pipeline and read nothing take 400 MB at most', async () => {
   const { child, port, served } = await started(await tree());
   const before = descriptors(child.pid);
-  const floods = [
-    GET('/api/v1').repeat(2_000),
-    GET('/api/v1', `X: ${'x'.repeat(15_000)}`).repeat(20),
-    GET('/api/v1').repeat(16),
+  const floods: (readonly [first: string, then: string])[] = [
+    ['', GET('/api/v1').repeat(2_000)],
+    ['', GET('/api/v1', `X: ${'x'.repeat(15_000)}`).repeat(20)],
+    ['', GET('/api/v1').repeat(16)],
+    // It goes on after a response that ends its connection.
+    ['GET / HTTP/1.1\r\n\r\n', GET('/api/v1').repeat(20_000)],
   ];
   const sockets = new Set<Socket>();
   let isOver = false;
   // A connection that the proxy ends is replaced by the next one.
-  const flood = (requests: string): void => {
+  const flood = (first: string, requests: string): void => {
     if (isOver) return;
-    const socket = dumb(port).pause();
+    const socket = dumb(port);
     const write = (): void => {
       // oxlint-disable-next-line no-unmodified-loop-condition
       while (!isOver && socket.writable && socket.write(requests));
     };
     sockets.add(socket);
-    socket.on('drain', write).on('connect', write);
+    const begin = (): void => {
+      socket.pause().on('drain', write);
+      write();
+    };
+    if (first === '') socket.pause().on('connect', begin);
+    else socket.once('data', begin).write(first);
     socket.on('close', () => {
       sockets.delete(socket);
-      setTimeout(flood, 5, requests);
+      setTimeout(flood, 5, first, requests);
     });
   };
-  for (let count = 0; count < CONNECTIONS; count += 1) flood(floods[count % floods.length] ?? '');
+  for (let count = 0; count < CONNECTIONS; count += 1) flood(...(floods[count % floods.length] ?? ['', '']));
   let peakKiB = 0;
   for (const endMs = performance.now() + FLOOD_MS; performance.now() < endMs; await pause(100)) {
     expect(await served()).toBe(200);

@@ -1,24 +1,19 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createAdminServer, describeReadiness, Metrics, type MetricSources } from '../../proxy/operations.js';
 import { PROJECT } from '../support/project.js';
 import { emptyFolder, listenOn, startProxy, tree } from './support.js';
 
-const BUILT_MS = Date.UTC(2026, 10, 20, 9, 0, 0);
 const FACTS = { sequence: 3, as_of: '2026-11-20T08:00:00Z', built_at: '2026-11-20T09:00:00Z' };
-const READY = { snapshot: FACTS, isCurrent: true, isStopping: false, nowMs: BUILT_MS };
 
 const listen = async (server: Server): Promise<string> => `http://127.0.0.1:${await listenOn(server)}`;
 
 describe('createAdminServer', () => {
   const stopping = { ready: false, reason: 'stopping' };
-  const metrics = {
-    contentType: 'text/plain; charset=utf-8',
-    read: async () => 'register_proxy_connections 0\n',
-  };
+  const metrics = new Metrics();
 
   it('has pages for liveness, readiness and metrics, also for HEAD, and nothing else', async () => {
     const base = await listen(createAdminServer(metrics, () => stopping));
@@ -28,10 +23,12 @@ describe('createAdminServer', () => {
     expect([ready.status, ready.headers.get('cache-control')]).toEqual([503, 'no-store']);
     expect(await ready.json()).toEqual(stopping);
     const scraped = await fetch(`${base}/metrics`);
-    expect(scraped.headers.get('content-type')).toBe(metrics.contentType);
-    expect(await scraped.text()).toBe('register_proxy_connections 0\n');
+    expect(scraped.headers.get('content-type')).toBe(metrics.registry.contentType);
+    const text = await scraped.text();
+    expect(text).toContain('register_proxy_response_bytes_total');
     const head = await fetch(`${base}/metrics`, { method: 'HEAD' });
-    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '29', '']);
+    const length = String(Buffer.byteLength(text));
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, length, '']);
     for (const path of ['/', '/__proto__']) expect((await fetch(base + path)).status).toBe(404);
     expect((await fetch(`${base}/metrics`, { method: 'POST' })).status).toBe(404);
   });
@@ -39,15 +36,18 @@ describe('createAdminServer', () => {
 
 const refused = 'snapshot.json is missing or was refused; the log says why';
 const old = 'the snapshot was built more than 60 s ago';
-const maxAgeMs = 60_000;
-it.each<[string, Partial<typeof READY> & { maxAgeMs?: number }, age: number, reason?: string]>([
-  ['while snapshot.json is refused', { isCurrent: false }, 0, refused],
-  ['of a snapshot older than allowed', { nowMs: BUILT_MS + 60_001, maxAgeMs }, 60, old],
-  ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs }, 60],
-  ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, 86_400],
-  ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs }, 0],
-])('describeReadiness %s', (_, facts, age_seconds, reason) => {
-  const found = describeReadiness({ maxAgeMs: undefined, ...READY, ...facts });
+it.each<[string, isCurrent: boolean, age: number, maxAge?: number | undefined, reason?: string]>([
+  ['while snapshot.json is refused', false, 0, undefined, refused],
+  ['of a snapshot older than allowed', true, 61, 60, old],
+  ['up to that age', true, 60, 60],
+  ['at any age if none is set', true, 86_400],
+  ['if our clock is behind', true, -5, 60],
+])('describeReadiness %s', async (_, isCurrent, age, maxAge, reason) => {
+  const { snapshots } = await sources(await tree(FACTS));
+  vi.useFakeTimers({ now: Date.parse(FACTS.built_at) + age * 1000, toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const found = describeReadiness({ current: snapshots.current, isCurrent }, false, maxAge);
+  const age_seconds = Math.max(0, age);
   expect(found).toEqual({ ready: reason === undefined, reason, ...FACTS, age_seconds });
 });
 
@@ -62,7 +62,7 @@ async function sources(root: string, redis?: MetricSources['redis']): Promise<Me
 /** Our samples of a scrape, by name without the prefix and labels as printed. */
 async function scrape(metrics: Metrics, watched: MetricSources) {
   metrics.watch(watched);
-  const samples = (await metrics.read()).matchAll(/^register_proxy_(\S+) (\S+)$/gm);
+  const samples = (await metrics.registry.metrics()).matchAll(/^register_proxy_(\S+) (\S+)$/gm);
   return Object.fromEntries([...samples].map(([, name = '', value]) => [name, value]));
 }
 
@@ -89,7 +89,7 @@ const namesIn = (file: string): string[] => {
 const exposed = async (): Promise<string[]> => {
   const metrics = new Metrics();
   metrics.watch(await sources(await tree(), REDIS));
-  return [...(await metrics.read()).matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+  return [...(await metrics.registry.metrics()).matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
 };
 
 describe('the alerts and the dashboard of deploy/', () => {

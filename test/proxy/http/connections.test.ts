@@ -43,9 +43,9 @@ async function accounted(options: TestOptions = {}) {
     /** How many of each status. */
     counted: async () =>
       Object.fromEntries(
-        [...(await proxy.metrics.read()).matchAll(/_requests_total\{.*status="(\w+)"\} (\d+)/g)].map(
-          ([, status = '', count]) => [status, Number(count)] as const,
-        ),
+        [
+          ...(await proxy.metrics.registry.metrics()).matchAll(/_requests_total\{.*status="(\w+)"\} (\d+)/g),
+        ].map(([, status = '', count]) => [status, Number(count)] as const),
       ),
   };
 }

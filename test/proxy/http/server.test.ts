@@ -156,7 +156,7 @@ describe('connections', () => {
     const held = await Promise.all(Array.from({ length: 3 }, () => open(port)));
     await expect.poll(connections).toBe(3);
     await expect(ask('/api/v1')).rejects.toThrow(/ECONNRESET|socket hang up/);
-    expect(await metrics.read()).toContain(`connections_dropped_total{reason="${reason}"} 1\n`);
+    expect(await metrics.registry.metrics()).toContain(`connections_dropped_total{reason="${reason}"} 1\n`);
     const answer = await ask('/api/v1', { from: '127.0.0.2' }).catch(() => undefined);
     expect(answer?.status).toBe(other);
     held[0]?.socket.destroy();

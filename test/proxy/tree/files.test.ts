@@ -116,15 +116,6 @@ describe('A compressed sibling', () => {
     expect([find().br.size, reads()]).toEqual([2, '']);
   });
 
-  it('that is missing is not looked for again and again', async () => {
-    const { files, tree, reads } = await filesOf({ a: 'text' });
-    for (let count = 0; count < 3; count += 1) {
-      const file = files.get('a', tree);
-      expect(file && files.getSibling(file, 'br', tree)).toBe(file);
-    }
-    expect(reads()).toBe('a a.br a a.br');
-  });
-
   it('of a streamed file has a tag as weak as that', async () => {
     const { files, tree, root } = await filesOf({ a: LARGE, 'a.br': 'br' });
     for (const path of ['a', 'a.br']) await utimes(join(root, path), TIME, TIME);
