@@ -66,12 +66,12 @@ function progress(quiet = false): Progress {
 }
 
 /**
- * The versions of all that decides the bytes of files: Unicode the texts under which names are looked up, zlib and
- * the processor the compressed files. Where Node uses the system's libraries, its own version doesn't tell theirs.
+ * What decides the bytes of files: Unicode the texts under which names are looked up, zlib and the processor the
+ * compressed files, TZ the times of views. Where Node uses the system's libraries, its own version doesn't tell theirs.
  */
 const code = (): string => {
-  const { arch, version, versions } = process;
-  return [codeIdentity(), version, versions.unicode, versions.zlib, arch].join(' ');
+  const { arch, env, version, versions } = process;
+  return [codeIdentity(), version, versions.unicode, versions.zlib, arch, env['TZ']].join(' ');
 };
 
 const terminal: Terminal = {

@@ -40,7 +40,12 @@ export class Lock {
       // Nothing is ever written to the database, so it needs no journal file.
       database.exec('PRAGMA journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
-      replaceFile(`${file}.pid`, String(pid));
+      try {
+        replaceFile(`${file}.pid`, String(pid));
+      } catch (error) {
+        // It is for messages alone, and a commit can be completed on a full disk.
+        if (codeOf(error) !== 'ENOSPC') throw error;
+      }
       return new Lock(database);
     } catch (error) {
       database?.close();

@@ -13,18 +13,21 @@ export type Row = Cell[];
 
 /** Larger batches take more memory and save little. */
 const BATCH_ROWS = 1000;
+/** The characters of texts that a batch has before its last row: 4 Mi. */
+const BATCH_CHARACTERS = 4 * 1024 * 1024;
 
-/** All rows of an export, ordered by key, in batches of the same size but the last. */
+/** All rows of an export, ordered by key, in batches. */
 export function* batchesOf(register: Register, table: Export): Generator<readonly Row[], void, undefined> {
   const sql = table.query(table.columns.map(({ from }) => ('sql' in from ? from.sql : 'NULL')));
   const derived = derivedIn(register, table);
   try {
-    let batch: Row[] = [];
+    let [batch, characters]: [Row[], number] = [[], 0];
     for (const row of register.rows<Row>(sql)) {
       for (const each of derived) complete(row, each);
-      if (batch.push(row) < BATCH_ROWS) continue;
+      for (const cell of row) if (typeof cell === 'string') characters += cell.length;
+      if (batch.push(row) < BATCH_ROWS && characters < BATCH_CHARACTERS) continue;
       yield batch;
-      batch = [];
+      [batch, characters] = [[], 0];
     }
     if (batch.length > 0) yield batch;
   } finally {

@@ -3,7 +3,7 @@
  * register, the documents, the removal guard, the downloads, snapshot.json, the commit. A dry run does the same
  * up to the guard, and stages nothing.
  */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildConfig } from '../config/config.js';
 import { contentOf, routesOf } from '../config/site-files.js';
@@ -177,21 +177,22 @@ export async function build(
   if (damaged === undefined) tree.prepare();
   else tree.requireOurs();
   return await withLock(tree, async () => {
+    const isResumed = existsSync(tree.commit);
     await completeCommit(tree, effects.progress, effects.warn);
-    rmSync(tree.stage, { recursive: true, force: true });
-    const result = await addUnchangedNote(
-      withRegister({ tree, config, effects }, damaged, async (work): Promise<Refused | Published> => {
-        // Nothing changed: neither what documents are made from, nor the tree since it was made from that.
-        if (damaged === undefined && isUnchanged(work)) return renew(work);
-        return withStage(work, async (): Promise<Refused | Published> => {
-          const current = await atOneState(work);
-          const rendered = await render(current, false);
-          if ('published' in rendered) return rendered;
-          if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
-          return publish(current, rendered);
-        });
-      }),
-    );
+    discardStage(tree.stage, false);
+    const given = { tree, config, effects };
+    const building = withRegister(given, damaged, async (work): Promise<Refused | Published> => {
+      // Nothing changed: neither what documents are made from, nor the tree since it was made from that.
+      if (damaged === undefined && isUnchanged(work)) return renew(work);
+      return withStage(work, async (): Promise<Refused | Published> => {
+        const current = await atOneState(work);
+        const rendered = await render(current, false);
+        if ('published' in rendered) return rendered;
+        if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
+        return publish(current, rendered);
+      });
+    });
+    const result = await (isResumed ? building : addUnchangedNote(building));
     if (result.published) {
       writeOperatorLists(tree, config.operator.baseUrl, config.lists);
       tree.removeEarlier();

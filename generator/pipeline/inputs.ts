@@ -40,7 +40,7 @@ export function codeIdentity(): string {
  */
 export function programHash(code: string, config: BuildConfig): string {
   const { operator, limits, notMeasured, skipInvalid, brand, files } = config;
-  // Views may convert to local time: its offset in each month until 2069. Intl takes 15 ms to name the time zone.
+  // Views may convert to local time. Intl would take 15 ms to name its zone.
   const offsets = Array.from({ length: 1200 }, (_, month) => new Date(1970, month).getTimezoneOffset());
   const contents = files.map((file) => [file.route.path, hash('sha256', contentOf(file))]);
   return hash(

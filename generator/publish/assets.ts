@@ -34,12 +34,12 @@ interface FormerAssets {
 }
 
 /**
- * Stages the list of those that stay. If it is not known what is published, every file in the folder of assets counts.
+ * Stages the list of those that stay, which no build can write again if they are damaged. If it is not known what is published, every file in the folder of assets counts.
  * @param before the notes of the last snapshot
  * @param current the files of this snapshot's assets
  */
 export function stageFormerAssets(
-  { out, lists, listed, stage }: StageSpec,
+  { out, lists, listed, stage, damaged }: StageSpec,
   before: State['assets'],
   current: ReadonlySet<string>,
   now: Date,
@@ -53,7 +53,7 @@ export function stageFormerAssets(
     const { file } = asset;
     if (current.has(file)) continue;
     const lastNamed = before[file] ?? time;
-    if (now.getTime() - Date.parse(lastNamed) > STAYS_MS) {
+    if (damaged.includes(file) || now.getTime() - Date.parse(lastNamed) > STAYS_MS) {
       const siblings = namesOf(file, 0, 0).filter((name) => name !== file && existsSync(join(out, name)));
       deleted.push({ file, urls: [`/${file}`] }, ...siblings.map((name) => ({ file: name, urls: [] })));
     } else {

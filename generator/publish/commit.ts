@@ -6,11 +6,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
 import { flushOne, makeFolder, readJson, renameFolder } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
-import { INDEX_FILE } from '../tree/changes.js';
+import { INDEX_FILE, bundleFile, readChangeIndex } from '../tree/changes.js';
 import { readSnapshot } from '../tree/snapshot.js';
 import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
@@ -61,8 +62,9 @@ function flushFileSystem(folder: string): boolean {
 
 /** Flushes every file and folder below a folder, one by one. */
 function flushEach(folder: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile() || entry.isDirectory()) flushOne(join(entry.parentPath, entry.name));
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) flushEach(join(folder, entry.name));
+    else if (entry.isFile()) flushOne(join(folder, entry.name));
   flushOne(folder);
 }
 
@@ -126,12 +128,14 @@ export async function completeCommit(
   }
 }
 
-/** Whether a commit leads on from what is published, or has been carried out. */
+/** Whether a commit leads on from what is published, or was begun on it: the index of changes is moved first. */
 function isOfTree(tree: Tree, { before, after }: Commit): boolean {
+  if (!existsSync(join(stagePaths(tree.commit).tree, INDEX_FILE))) {
+    const { tree: id, sequence, digest } = readChangeIndex(tree) ?? {};
+    return isDeepStrictEqual({ tree: id, sequence, digest }, after);
+  }
   const published = unlessFailure(() => readSnapshot(tree.snapshotFile));
-  if (published === undefined) return before === null;
-  const now = JSON.stringify(idOf(published));
-  return now === JSON.stringify(before) || now === JSON.stringify(after);
+  return isDeepStrictEqual(published === undefined ? null : idOf(published), before);
 }
 
 /** Whether a pause ended with the request to stop. */
@@ -146,11 +150,12 @@ async function isStop(pause: Promise<void>): Promise<boolean> {
 }
 
 /** Carries out a commit; yields after each file. */
-function* steps(tree: Tree, { before, after }: Commit): Generator<void, void, undefined> {
+function* steps(tree: Tree, { after }: Commit): Generator<void, void, undefined> {
   const { out, state } = tree;
   const paths = stagePaths(tree.commit);
-  // By its index of changes, the next build knows a tree that has no snapshot.json yet (see `requireOurs`).
-  if (before === null) for (const _ of moveFiles(paths.tree, out, [INDEX_FILE]));
+  // By its index of changes, the next build knows a tree that has no snapshot.json yet (see `requireOurs`), and
+  // that this commit was begun on it. The bundle that the index names comes before it.
+  for (const _ of moveFiles(paths.tree, out, [bundleFile(after.sequence), INDEX_FILE]));
   yield* moveFiles(paths.tree, out, linesIn([paths.put]));
   for (const file of linesIn([paths.delete])) {
     deleteFile(out, file);

@@ -96,10 +96,19 @@ export function moveFile(source: string, target: string): void {
     renameSync(source, target);
   } catch (error) {
     if (codeOf(error) === 'ENOENT' && !existsSync(source)) return;
+    if (codeOf(error) === 'EXDEV') return moveAcross(source, target);
     if (!isMismatch(error) || typeAt(target) !== 'folder') throw error;
     rmSync(target, { recursive: true, force: true });
     renameSync(source, target);
   }
+}
+
+/** Moves a file to a folder that another file system is mounted on. Until the rename, the old one is there. */
+function moveAcross(source: string, target: string): void {
+  const partial = `${target}.partial`;
+  cpSync(source, partial, { preserveTimestamps: true });
+  moveFile(partial, target);
+  unlinkSync(source);
 }
 
 /**

@@ -161,11 +161,15 @@ interface Document extends Content {
 /** A document as it is published; its sum is empty if it is damaged. */
 type Old = Pick<Listed, 'sum' | 'alias'> | undefined;
 
+/** A list ends at so many lines, since the records of a view that can't be searched by id are one range. */
+const LIST_LINES = 20_000;
+
 /** Compares the documents of a route in a range of keys with what is published, and stages what differs. */
 export class RouteWriter {
   readonly #spec: StageSpec;
   readonly #route: ListedRoute;
-  readonly #low: number;
+  /** Where the list begins that is being made. */
+  #low: number;
   readonly #fileOf: (key: number) => string;
   readonly #urlsOf: ReturnType<typeof urlsOf>;
   readonly #pages: readonly ((key: number) => string)[];
@@ -173,7 +177,7 @@ export class RouteWriter {
   readonly #isInDigest: boolean;
   readonly #published: Iterator<Listed, void>;
   #next: Listed | undefined;
-  readonly #listed: string[] = [];
+  #listed: string[] = [];
   readonly #folders = new Set<string>();
   readonly #damaged: ReadonlySet<string>;
   readonly #seconds: number;
@@ -272,9 +276,7 @@ export class RouteWriter {
   /** Writes the list. Documents of the range that were not put are deleted. */
   finish(): Written {
     this.#passUpTo(Number.POSITIVE_INFINITY);
-    const { stage, isDryRun } = this.#spec;
-    if (!isDryRun && this.#listed.length > 0)
-      writeList(stagePaths(stage).lists, this.#route.name, this.#low, this.#listed);
+    this.#writeList(ALL_KEYS.high);
     for (const what of LINES) this.#lines[what].endLines();
     return {
       route: this.#route.name,
@@ -292,6 +294,7 @@ export class RouteWriter {
     this.#passUpTo(key);
     const old = this.#next?.key === key ? this.#next : undefined;
     if (old !== undefined) this.#next = this.#published.next().value ?? undefined;
+    if (this.#listed.length >= LIST_LINES) this.#writeList(key);
     const names = alias === undefined ? [file] : [file, alias];
     for (const name of names) {
       this.#listed.push(lineOf(sha256, name));
@@ -303,6 +306,14 @@ export class RouteWriter {
     const isWhole = old !== undefined && !this.#damaged.has(file);
     this.#changes[old === undefined ? 'added' : isWhole && old.sum === sha256 ? 'unchanged' : 'changed'] += 1;
     return isWhole ? old : old && { ...old, sum: '' };
+  }
+
+  /** Writes the list of the documents so far. @param next the lowest key that the next list may have */
+  #writeList(next: number): void {
+    const { stage, isDryRun } = this.#spec;
+    if (!isDryRun && this.#listed.length > 0)
+      writeList(stagePaths(stage).lists, this.#route.name, this.#low, this.#listed);
+    [this.#listed, this.#low] = [[], next];
   }
 
   /** Deletes the published documents below a key that were not put. */

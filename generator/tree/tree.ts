@@ -186,8 +186,8 @@ export class Tree {
 
   /** Deletes the folders that `prepare` created, if nothing was published. */
   removeIfEmpty(): void {
-    // The stage could not be deleted in time; the next build deletes it.
-    if (!this.#isNew || !this.isEmpty() || existsSync(this.stage)) return;
+    // A stage that could not be deleted in time, or a commit, is left to the next build.
+    if (!this.#isNew || !this.isEmpty() || existsSync(this.stage) || existsSync(this.commit)) return;
     rmSync(this.out, { recursive: true, force: true });
     if (this.#isStateNew) rmSync(this.state, { recursive: true, force: true });
   }

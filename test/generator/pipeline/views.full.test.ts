@@ -1,14 +1,18 @@
 /** Registers of views: what is published follows from the rows, however they are read. */
+import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { batchesOf } from '../../../generator/exports/rows.js';
+import { exportNamed } from '../../../generator/exports/tables.js';
 import { rangesOf } from '../../../generator/pipeline/sections.js';
 import { RECORD_SECTIONS } from '../../../generator/outputs/sections.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf } from '../../support/published.js';
 import { writeRegister } from '../../support/register.js';
-import { fresh, site } from '../../support/site.js';
-import { differing } from '../../support/tree.js';
+import { Site, fresh, site } from '../../support/site.js';
+import { differing, inState, json, readTree } from '../../support/tree.js';
 import { contextOf } from '../exports/support.js';
+import { expectAtRest } from '../publish/support.js';
 
 const path = temporary();
 
@@ -54,4 +58,25 @@ it('records are rendered some thousand at once, or all where a view can’t be s
   ]);
   const view = 'CREATE VIEW items AS SELECT +id AS id, measured_at FROM raw';
   expect(rangesAfter(`ALTER TABLE items RENAME TO raw; ${view}`)).toEqual([{ low: 0, high }]);
+});
+
+it('a list ends after 20,000 lines, and the next build goes on from all of them', async () => {
+  const items = Array.from({ length: 20_001 }, (_, index) => ({ id: index + 1, price: 5 }));
+  const made = new Site(writeRegister(path('long.sqlite'), { items }), path('dist'));
+  const { out } = made;
+  await made.build(
+    'ALTER TABLE items RENAME TO raw; CREATE VIEW items AS SELECT +id AS id, price, measured_at FROM raw',
+  );
+  expect(readdirSync(inState(out, 'lists/item'))).toEqual(
+    [0, 20_001].map((low) => `${String(low).padStart(16, '0')}.sha256`),
+  );
+  await made.build('UPDATE raw SET price = 6 WHERE id IN (7, 20001); DELETE FROM raw WHERE id = 8');
+  expect(json(readTree(out), 'api/v1/item/20001.json')).toMatchObject({ price: 6 });
+  await expectAtRest(out);
+});
+
+it('a batch of rows ends after four million characters', () => {
+  const items = Array.from({ length: 20 }, (_, id) => ({ id: id + 1, description: 'd'.repeat(500_000) }));
+  const { register } = contextOf(writeRegister(path('texts.sqlite'), { items }));
+  expect([...batchesOf(register, exportNamed('items'))].map((batch) => batch.length)).toEqual([9, 9, 2]);
 });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startProxy } from '../../support/proxy.js';
-import { site } from '../../support/site.js';
+import { copyOf, site } from '../../support/site.js';
 import { changePublished, loseState } from '../../support/state.js';
 import { inState } from '../../support/tree.js';
 import { temporary } from '../../support/folder.js';
@@ -44,6 +44,12 @@ it('a former asset is served, and deleted with its siblings by the first build a
   }
   await made.build('UPDATE items SET price = 52 WHERE id = 1', { at: '2026-12-08T10:00:00Z' });
   expect(present()).toEqual(SIBLINGS);
+  // No build can write it again.
+  const damaged = copyOf(made, path);
+  writeFileSync(join(damaged.out, FORMER), 'damaged');
+  expect(await damaged.command('verify', '--repair')).toMatchObject({ code: 0 });
+  expect(existsSync(join(damaged.out, FORMER))).toBe(false);
+  await expectAtRest(damaged.out);
   const lists = { deleteFrom: path('gone'), purgeList: path('urls') };
   await made.build('UPDATE items SET price = 53 WHERE id = 1', { at: '2026-12-08T10:00:01Z', ...lists });
   expect(present()).toEqual([]);

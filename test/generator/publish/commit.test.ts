@@ -1,9 +1,11 @@
 /** The commit by itself: what it flushes, in which order it works, and where it puts files that somebody is in the way of. */
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -151,12 +153,40 @@ it('an interrupted commit is completed although the register can be published no
   const broken = path('broken.sqlite');
   copyFileSync(both.registers[1], broken);
   changeRegister(broken, 'PRAGMA user_version = 9');
-  await failureOf(buildWith({ register: broken, out }));
+  expect((await failureOf(buildWith({ register: broken, out }))).message).not.toContain('is what it was');
   expect(differing(contentOf(out), both.trees[1])).toEqual([]);
   await interruptCommit({ register: both.registers[0], out });
   rmSync(out, { recursive: true });
   await buildWith({ register: both.registers[0], out });
   await expectTree(out, both.trees[0]);
+});
+
+it('a commit that was begun on another tree is not gone on with: where the tree was lost, or restored', async () => {
+  const [first, out, copy] = [path('first'), both.tree(), path('copy')];
+  await interruptCommit({ register: both.registers[0], out: first });
+  rmSync(first, { recursive: true });
+  await buildWith({ register: both.registers[0], out: first });
+  await expectTree(first, both.trees[0]);
+  cpSync(out, copy, { recursive: true, preserveTimestamps: true });
+  await interruptCommit({ register: both.registers[1], out });
+  rmSync(out, { recursive: true });
+  renameSync(copy, out);
+  await buildWith({ register: both.registers[1], out });
+  expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+  await expectAtRest(out);
+});
+
+it('files are copied into a folder that another file system is mounted on', async () => {
+  const out = both.tree();
+  await withFault(
+    ({ name, path: file }) =>
+      name === 'renameSync' && /commit\/tree\/(downloads|group)/.test(file)
+        ? Object.assign(new Error('EXDEV'), { code: 'EXDEV' })
+        : undefined,
+    () => buildWith({ register: both.registers[1], out }),
+  );
+  expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+  await expectAtRest(out);
 });
 
 const HISTORY = 'group/6/history.json';

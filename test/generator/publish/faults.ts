@@ -103,7 +103,7 @@ export const deadFrom =
 export const fullFrom =
   (number: number): Fault =>
   (call) =>
-    call.number >= number && call.grows && !ofTheLock(call) ? failed('ENOSPC', call) : undefined;
+    call.number >= number && call.grows ? failed('ENOSPC', call) : undefined;
 
 /** All that is below a folder lies in a lower layer of an overlay: of what is there, no folder can be renamed. */
 export function lowerLayer(root: string): Fault {
