@@ -137,6 +137,17 @@ describe('the clubs of its recipes', () => {
       measured_at: '2025-08-25T09:50:00Z',
     });
     expect(abbey).toMatchObject({ name: 'Abbey', created_at: null, measured_at: '2025-12-24T17:00:00Z' });
+    // Zones that only libc knows, too.
+    const other = path('other');
+    for (const [zone, hour] of [
+      ['<+05>-5', 13],
+      ['<+03>-3', 15],
+    ] as const) {
+      await build(file, other, zone);
+      expect(json(readTree(other), 'api/v1/group/1.json')).toMatchObject({
+        measured_at: `2025-12-24T${hour}:00:00Z`,
+      });
+    }
     // The views are read by id.
     expect(await build(file, out, 'Europe/Berlin')).toMatchObject({ published: false });
   });
