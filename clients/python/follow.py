@@ -173,7 +173,11 @@ def main():
     if held and held[0] == index['tree'] and (held[1] > current[0] or held[1:3] == current): return
     newest, todo = index.get('downloads', index)['sequence'], None
     if held and held[0] == index['tree']:
-        tables = tables_in(described(f'/downloads/datapackage.json?snapshot={newest}'))
+        downloads = described(f'/snapshot.json?snapshot={newest}')['downloads']
+        # A commit puts it last, after the index.
+        if downloads['sequence'] != newest: return
+        files = {each['file']: each for each in downloads['files']}
+        tables = tables_in(json.load(fetch(**files['/downloads/datapackage.json'])))
         if held[3] == json.dumps(tables): todo = steps(*held[1:3])
     for step in start_over() if todo is None else todo:
         bundle = gzip.open(fetch(**step['bundle']))

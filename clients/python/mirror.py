@@ -315,6 +315,7 @@ def main():
                  for each in snapshot['downloads']['files'] + snapshot['files']]
         sizes = {file: bytes for file, _, bytes in files}
         for file, of, _ in files:
+            if not located(file)[1]: sys.exit(f'{at} names "{file}", to which no route leads')
             database.execute('INSERT INTO wanted VALUES (?, ?, NULL, 0)', (file, of))
         gather(plan(snapshot, was))
     with open(staged('snapshot.json'), 'wb') as target: target.write(content)

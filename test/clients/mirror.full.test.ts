@@ -150,6 +150,12 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
       await expect(run(SCRIPT, base, copy)).rejects.toThrow('which are no plain paths\n');
       expect(Object.keys(filesOf(join(copy, '..')))).toEqual(['.copy-mirror/state.sqlite']);
     }
+    for (const file of ['/../a', '//tmp/a', '/nothing']) {
+      const named = JSON.stringify({ file, sha256: sha256('a'), bytes: 1 });
+      const base = await instead(proxy, { '/snapshot.json': send(text.replace('"files":[', `$&${named},`)) });
+      await expect(run(SCRIPT, base, copy)).rejects.toThrow('to which no route leads\n');
+      expect(Object.keys(filesOf(join(copy, '..')))).toEqual(['.copy-mirror/state.sqlite']);
+    }
   });
 
   it('ends with a sentence where a service sends too much, too little or something else', async () => {
