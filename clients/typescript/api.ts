@@ -1514,46 +1514,50 @@ export interface components {
        * @description Time of the newest measurement in the register; null if it is empty.
        */
       readonly as_of: string | null;
-      /** @description The games with the most players, most first. Games with equal numbers are in order of id. */
-      readonly playing: readonly {
-        /** @description Rank by players. Games with equal numbers share a rank. */
-        readonly rank: number;
-        /** @description Stable numeric id of the game. */
-        readonly id: number;
-        /** @description Name of the game, exactly as read. Null: not measured. */
-        readonly name: string | null;
-        /** @description Players in the game when it was measured. Unit: players. */
-        readonly playing: number;
-        /** @description Total visits to date. Unit: visits. Null: not measured. */
-        readonly visits: number | null;
-        /**
-         * Format: date-time
-         * @description When the register last measured the record.
-         */
-        readonly measured_at: string;
-        /** @description The user or group that created it. Null: not measured, or withheld. */
-        readonly creator: components['schemas']['Creator'] | null;
-      }[];
-      /** @description The games with the most visits, most first. Games with equal numbers are in order of id. */
-      readonly visits: readonly {
-        /** @description Rank by visits. Games with equal numbers share a rank. */
-        readonly rank: number;
-        /** @description Stable numeric id of the game. */
-        readonly id: number;
-        /** @description Name of the game, exactly as read. Null: not measured. */
-        readonly name: string | null;
-        /** @description Players in the game when it was measured. Unit: players. Null: not measured. */
-        readonly playing: number | null;
-        /** @description Total visits to date. Unit: visits. */
-        readonly visits: number;
-        /**
-         * Format: date-time
-         * @description When the register last measured the record.
-         */
-        readonly measured_at: string;
-        /** @description The user or group that created it. Null: not measured, or withheld. */
-        readonly creator: components['schemas']['Creator'] | null;
-      }[];
+      /** @description The games with the most players, most first. Games with equal numbers are in order of id. Null: not measured. */
+      readonly playing:
+        | readonly {
+            /** @description Rank by players. Games with equal numbers share a rank. */
+            readonly rank: number;
+            /** @description Stable numeric id of the game. */
+            readonly id: number;
+            /** @description Name of the game, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /** @description Players in the game when it was measured. Unit: players. */
+            readonly playing: number;
+            /** @description Total visits to date. Unit: visits. Null: not measured. */
+            readonly visits: number | null;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+            /** @description The user or group that created it. Null: not measured, or withheld. */
+            readonly creator: components['schemas']['Creator'] | null;
+          }[]
+        | null;
+      /** @description The games with the most visits, most first. Games with equal numbers are in order of id. Null: not measured. */
+      readonly visits:
+        | readonly {
+            /** @description Rank by visits. Games with equal numbers share a rank. */
+            readonly rank: number;
+            /** @description Stable numeric id of the game. */
+            readonly id: number;
+            /** @description Name of the game, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /** @description Players in the game when it was measured. Unit: players. Null: not measured. */
+            readonly playing: number | null;
+            /** @description Total visits to date. Unit: visits. */
+            readonly visits: number;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+            /** @description The user or group that created it. Null: not measured, or withheld. */
+            readonly creator: components['schemas']['Creator'] | null;
+          }[]
+        | null;
     };
     /** @description The 200 items that most users have marked as a favourite. Deleted records and those without a measured value are left out. */
     readonly LargestItems: {

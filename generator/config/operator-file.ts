@@ -21,7 +21,10 @@ export interface Limit {
 }
 
 const TEXT = 'expected text that is not empty';
-export const text = z.string(TEXT).min(1, TEXT);
+export const text = z
+  .string(TEXT)
+  .min(1, TEXT)
+  .refine((value) => !value.includes('\0'), 'expected text without U+0000');
 /**
  * A URL as `new URL()` spells it, so that it is ASCII and the same everywhere in a tree; but without the
  * slash that URL adds to a host without a path.

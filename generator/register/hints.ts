@@ -4,8 +4,8 @@ import type { Column } from '../schema/field.js';
 /** The beginning of a call that gives a time as the contract wants it. */
 const STRFTIME = `strftime('%Y-%m-%dT%H:%M:%SZ', `;
 
-/** Unix times from 1973 to 5138, in seconds; in milliseconds and microseconds as many thousand times as much. */
-const UNIX_SECONDS = { least: 1e8, most: 1e11 };
+/** Unix times from 1973 to 2286, in seconds; in milliseconds and microseconds as many thousand times as much. */
+const UNIX_SECONDS = { least: 1e8, most: 1e10 };
 
 /** A number, which may be stored as text. */
 const NUMBER = /^'?(-?\d+(?:\.\d+)?(?:e\+?\d+)?)'?$/;

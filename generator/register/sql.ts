@@ -66,8 +66,8 @@ const rowsIn = (scope: Scope, table: string, key: string): string =>
 
 /** Condition that a record may be published: neither withheld nor invalid. */
 export const isPublished = (kind: Kind, column = 'id'): string =>
-  // The plus removes the column's affinity: '7' must not match 7.
-  `(${name(column)} IS NOT NULL AND +${name(column)} NOT IN ${exclusion('excluded', kind)})`;
+  // The plus removes the column's affinity: '7' must not match 7. A text that is no UTF-8 can't be excluded.
+  `(typeof(${name(column)}) = 'integer' AND +${name(column)} NOT IN ${exclusion('excluded', kind)})`;
 
 /** Condition that a reference points to a withheld record, by id or, without an id, by name. */
 function isWithheld({ id, name: nameColumn, kind }: Reference): string {

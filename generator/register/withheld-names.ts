@@ -13,6 +13,15 @@ import { REFERRED, exclusion, literal, name } from './sql.js';
  */
 export function markNames(register: Register, resources: readonly Resource[]): void {
   const places = resources.flatMap(namePlaces);
+  const columnsIn = (table: string): readonly string[] =>
+    [
+      ...register.rows<[string]>(`SELECT lower(name) FROM pragma_table_xinfo(${literal(table)}, 'main')`),
+    ].flat();
+  /** What counts as not measured has names of withheld records, too, so tables are read as they are in the register. */
+  const source = ({ table, columns }: Pick<NamePlace, 'table' | 'columns'>): string => {
+    const found = columnsIn(table);
+    return columns.every((column) => found.includes(column)) ? `main.${name(table)}` : name(table);
+  };
   for (const kind of REFERRED) {
     const withheld = exclusion('withheld', kind);
     const [hasAny] = register.integers(`SELECT EXISTS (SELECT 1 FROM ${withheld})`);
@@ -20,8 +29,8 @@ export function markNames(register: Register, resources: readonly Resource[]): v
     const named = places
       .filter((place) => place.kind === kind)
       .map(
-        ({ table, id, column, isOfKind, isReference }) =>
-          `SELECT ${name(column)} COLLATE BINARY AS spelling, ${name(id)} AS record FROM ${name(table)}` +
+        ({ id, column, isOfKind, isReference, ...place }) =>
+          `SELECT ${name(column)} COLLATE BINARY AS spelling, ${name(id)} AS record FROM ${source(place)}` +
           // This leaves out NULL, too. A name that is too long is never published.
           ` WHERE ${isOfKind} AND NOT ${isTooLong(name(column))}` +
           ` AND (${name(id)} IN ${withheld}${isReference ? ` OR ${name(id)} IS NULL` : ''})`,
@@ -41,6 +50,8 @@ interface NamePlace {
   readonly table: string;
   readonly id: string;
   readonly column: string;
+  /** All columns that are read. */
+  readonly columns: readonly string[];
   /** Condition that a row's id may be of that kind. */
   readonly isOfKind: string;
   /** Whether the row belongs to another record, and may have the name without the id. */
@@ -63,19 +74,21 @@ const ownNames = (resource: Resource, names: readonly (string | undefined)[]): r
         table: table.name,
         id: recordKey(table),
         column: column.name,
+        columns: [recordKey(table), column.name],
         isOfKind: 'TRUE',
         isReference: false,
       })),
   );
 
-function namesInReferences({ name: table, columns }: Table): readonly NamePlace[] {
-  const references = new Set(columns.flatMap(({ identifies }) => identifies ?? []));
+function namesInReferences({ name: table, columns: all }: Table): readonly NamePlace[] {
+  const references = new Set(all.flatMap(({ identifies }) => identifies ?? []));
   return [...references].flatMap(({ id, name: column, kind }) =>
     REFERRED.filter((to) => kind === to || kind !== 'user').map((to) => {
       const other = literal(to === 'user' ? 'group' : 'user');
       // If the kind was not measured, the reference may be to either.
       const isOfKind = kind === 'user' ? 'TRUE' : `${name(kind.column)} IS NOT ${other}`;
-      return { kind: to, table, id, column, isOfKind, isReference: true };
+      const columns = [id, column, ...(kind === 'user' ? [] : [kind.column])];
+      return { kind: to, table, id, column, columns, isOfKind, isReference: true };
     }),
   );
 }

@@ -94,7 +94,10 @@ const DOCUMENTS: readonly RankedDocument[] = [
   {
     route: 'largest-games',
     description: `The ${LIST_ENTRIES} largest games by measured players and by measured visits. ${LEFT_OUT}`,
-    lists: [byNumber(game, 'playing', 'players', GAME), byNumber(game, 'visits', 'visits', GAME)],
+    // Either may be measured without the other.
+    lists: [byNumber(game, 'playing', 'players', GAME), byNumber(game, 'visits', 'visits', GAME)].map(
+      (list) => ({ ...list, isNullable: true }),
+    ),
   },
   {
     route: 'largest-items',

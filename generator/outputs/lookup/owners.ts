@@ -74,7 +74,9 @@ type OwnedRow = readonly [prefix: string, owner: number, kind: Kind, id: number,
 /** The shards of all owners of a kind, by ascending key. @param digits the length of the prefixes */
 export function* owners(register: Register, kind: OwnerKind, digits: number): Generator<Output> {
   const rows = register.rows<OwnedRow>(query(kind, digits));
-  const [hasGroups, hasGames] = [group, game].map(({ plural }) => register.measured.has(plural));
+  const [hasGroups, hasGames] = ['groups.owner_id', 'games.creator_id'].map((column) =>
+    register.measured.has(column),
+  );
   for (const [prefix, shard] of runs(rows, ([hashed]) => hashed)) {
     const entries = [...runs(shard, ([, owner]) => owner)].map(([id, its]) => ({
       id,

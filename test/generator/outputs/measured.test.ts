@@ -10,7 +10,7 @@ import { inProcess } from '../../support/in-process.js';
 import { writeOperator } from '../../support/operator.js';
 import { contentOf, snapshotOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { containing } from '../../support/values.js';
+import { containing, fields } from '../../support/values.js';
 import { json, readTree, type Tree } from '../../support/tree.js';
 import { readDescription } from './openapi/support.js';
 
@@ -249,3 +249,15 @@ thorough(
     expect(await documents()).toEqual(whole);
   },
 );
+
+it('a list without its numbers, and groups whose owners nobody read, are null', async () => {
+  const other = path('numbers');
+  await built(await sample(), other, ['games.playing', 'groups.owner_id']);
+  const found = readTree(other);
+  const { playing, visits } = fields(json(found, 'api/v1/largest/games.json'));
+  expect([playing, Array.isArray(visits)]).toEqual([null, true]);
+  const shards = [...found.keys()].filter((file) => file.startsWith('api/v1/owners/user/'));
+  const entries = shards.flatMap((file) => fields(json(found, file))['owners']);
+  expect(entries.length).toBeGreaterThan(0);
+  expect(new Set(entries.map((entry) => fields(entry)['groups']))).toEqual(new Set([null]));
+});

@@ -65,7 +65,7 @@ describe('--skip-invalid', () => {
   });
 
   it('is not confused by an id that is none', async () => {
-    const none = [`'7'`, '7.5', 'NULL', '9007199254740993'].map(
+    const none = [`'7'`, '7.5', 'NULL', '9007199254740993', `CAST(x'C328' AS TEXT)`].map(
       (id) =>
         `INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
            VALUES (${id}, 'odd', 75, ${SEEN}, 1);`,

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
+import { writeOperator } from '../../support/operator.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { readTree } from '../../support/tree.js';
 
@@ -99,6 +100,11 @@ it('a withheld record is named nowhere without its id, in whatever case, width o
     'item group': groups,
     'item any': OTHERS.toSorted(),
   });
+  // Also where what has their names counts as not measured.
+  const operator = writeOperator(path('site'), { not_measured: ['users', 'usernames', 'group_names'] });
+  const other = path('other');
+  await published({ register, out: other, operator });
+  expect(namesIn(other)).toEqual(namesIn(out));
   // Owners in histories and feeds.
   const texts = [...readTree(out)].filter(([file]) => /^(group|feeds)\/.*json$/.test(file));
   const shown = texts.map(([, { text }]) => text).join('\n');

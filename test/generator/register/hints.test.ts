@@ -43,6 +43,7 @@ describe('a hint', () => {
     ['created_at', '1751800000', SECONDS],
     ['created_at', `'1751800000'`, SECONDS],
     ['created_at', '1751800000123', MILLIS],
+    ['created_at', '1751800000123456', MILLIS.replace('milli', 'micro').replace('1000', '1000000')],
     ['created_at', `'2026-11-20T10:00:00+02:00'`, FORMAT],
     ['created_at', `'2026-11-20 08:00'`, ZONE],
     ['measured_at', `'2026-11-20'`, inUtc('a date without a time of day', 'measured_at')],
@@ -79,6 +80,8 @@ describe('a hint', () => {
     ['created_at', `'yesterday'`],
     ['created_at', `'5.8.2023'`],
     ['created_at', `'2026-02-30T08:00:00Z'`],
+    // Digits of a date, and no Unix time.
+    ['created_at', '20190504172000'],
     ['price', '1.5'],
     ['off_sale', `'perhaps'`],
     ['state', `'7'`],
