@@ -220,8 +220,12 @@ it('the commands refuse a register that measures nothing', async () => {
     });
 });
 
-/** What has documents of its own. Without it there are none; if it is NULL, there are none of a record. */
-const PUBLISHED_APART = new Set(ROUTES.flatMap(({ measures = [] }) => measures));
+/**
+ * What has documents of its own, or a list in one with others. Without it there are none, or the list is null; if it
+ * is NULL, there are none of a record.
+ */
+const LISTED_APART = ['games.playing', 'games.visits'];
+const PUBLISHED_APART = new Set([...ROUTES.flatMap(({ measures = [] }) => measures), ...LISTED_APART]);
 const NULLABLE = TABLES.flatMap(({ name, columns }) =>
   columns.flatMap((column) => {
     const isOne = column.nullable && !PUBLISHED_APART.has(`${name}.${column.name}`);
