@@ -162,11 +162,11 @@ export function describeReadiness(
   if (current === undefined) return { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' };
   const { sequence, as_of, built_at } = current.snapshot;
   // Not below 0 if the builder's clock is ahead.
-  const ageSeconds = Math.max(0, Math.floor((Date.now() - Date.parse(built_at)) / 1000));
+  const ageSeconds = Math.max(0, (Date.now() - Date.parse(built_at)) / 1000);
   let reason: string | undefined;
   if (isStopping) reason = 'stopping';
   else if (!isCurrent) reason = 'snapshot.json is missing or was refused; the log says why';
   else if (ageSeconds > maxAgeSeconds) reason = `the snapshot was built more than ${maxAgeSeconds} s ago`;
-  const about = { sequence, as_of, built_at, age_seconds: ageSeconds };
+  const about = { sequence, as_of, built_at, age_seconds: Math.floor(ageSeconds) };
   return { ready: reason === undefined, reason, ...about };
 }

@@ -64,8 +64,12 @@ def steps(sequence, digest, **_):
     rest = step and steps(**step)
     return None if rest is None else [step, *rest]
 
-def tables_in(package):
+def files_in(downloads):
+    return {each['file'].replace('/downloads/', ''): each for each in downloads['files']}
+
+def tables_in(files):
     """For each table: the path of its documents, the column of their id, the places of all."""
+    package = json.load(fetch(**files['datapackage.json']))
     return {each['title']: [each['document'], each['schema']['primaryKey'][0],
                             [field['json'] for field in each['schema']['fields']]]
             for each in package['resources'] if each['path'].endswith('.csv')}
@@ -107,12 +111,12 @@ def start_over():
     global newest, tables
     snapshot = described('/snapshot.json')
     start, newest = snapshot['downloads'], snapshot['downloads']['sequence']
-    files = {each['file'].replace('/downloads/', ''): each for each in start['files']}
+    files = files_in(start)
     if snapshot['tree']['id'] != index['tree']: sys.exit('caches have two trees: try again')
     todo = [] if start['sequence'] > index['sequence'] else steps(**start)
     if todo is None: sys.exit(f'nothing leads on from the download of {start["sequence"]} yet')
     if held: print(f'nothing leads on from snapshot {held[1]}: beginning again with the download')
-    tables = tables_in(json.load(fetch(**files['datapackage.json'])))
+    tables = tables_in(files)
     packed, size = fetch(**files['register.sqlite.gz']), files['register.sqlite']['bytes']
     with tempfile.TemporaryDirectory(dir=folder, prefix='.follow-') as scratch:
         file = pathlib.Path(scratch, 'new')
@@ -176,8 +180,7 @@ def main():
         downloads = described(f'/snapshot.json?snapshot={newest}')['downloads']
         # A commit puts it last, after the index.
         if downloads['sequence'] != newest: return
-        files = {each['file']: each for each in downloads['files']}
-        tables = tables_in(json.load(fetch(**files['/downloads/datapackage.json'])))
+        tables = tables_in(files_in(downloads))
         if held[3] == json.dumps(tables): todo = steps(*held[1:3])
     for step in start_over() if todo is None else todo:
         bundle = gzip.open(fetch(**step['bundle']))

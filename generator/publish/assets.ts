@@ -34,7 +34,8 @@ interface FormerAssets {
 }
 
 /**
- * Stages the list of those that stay, which no build can write again if they are damaged. If it is not known what is published, every file in the folder of assets counts.
+ * Stages the list of those that stay. A damaged one is deleted, since no build can write it again. If it is not known
+ * what is published, every file in the folder of assets counts.
  * @param before the notes of the last snapshot
  * @param current the files of this snapshot's assets
  */

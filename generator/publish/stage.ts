@@ -161,14 +161,14 @@ interface Document extends Content {
 /** A document as it is published; its sum is empty if it is damaged. */
 type Old = Pick<Listed, 'sum' | 'alias'> | undefined;
 
-/** A list ends at so many lines, since the records of a view that can't be searched by id are one range. */
+/** The most lines of a list, which is held in memory: all records of a view that can't be searched by id are one range. */
 const LIST_LINES = 20_000;
 
 /** Compares the documents of a route in a range of keys with what is published, and stages what differs. */
 export class RouteWriter {
   readonly #spec: StageSpec;
   readonly #route: ListedRoute;
-  /** Where the list begins that is being made. */
+  /** The lowest key that the current list may have. */
   #low: number;
   readonly #fileOf: (key: number) => string;
   readonly #urlsOf: ReturnType<typeof urlsOf>;

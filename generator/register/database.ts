@@ -121,6 +121,11 @@ export class Register {
     });
   }
 
+  /** The columns of a table as it is in the register, whatever counts as absent (see `columnReader`). */
+  columnsIn(table: string): readonly string[] | undefined {
+    return columnReader(this.#database)(table);
+  }
+
   /** Rows one by one, as arrays in column order. `Row` must match the SQL. */
   *rows<Row extends readonly unknown[]>(sql: string): Generator<Row, void, undefined> {
     try {

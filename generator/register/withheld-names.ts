@@ -13,13 +13,9 @@ import { REFERRED, exclusion, literal, name } from './sql.js';
  */
 export function markNames(register: Register, resources: readonly Resource[]): void {
   const places = resources.flatMap(namePlaces);
-  const columnsIn = (table: string): readonly string[] =>
-    [
-      ...register.rows<[string]>(`SELECT lower(name) FROM pragma_table_xinfo(${literal(table)}, 'main')`),
-    ].flat();
   /** What counts as not measured has names of withheld records, too, so tables are read as they are in the register. */
   const source = ({ table, columns }: Pick<NamePlace, 'table' | 'columns'>): string => {
-    const found = columnsIn(table);
+    const found = register.columnsIn(table)?.map((column) => column.toLowerCase()) ?? [];
     return columns.every((column) => found.includes(column)) ? `main.${name(table)}` : name(table);
   };
   for (const kind of REFERRED) {

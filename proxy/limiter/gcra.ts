@@ -33,16 +33,16 @@ export interface Decision {
   readonly tat: number;
 }
 
-/** The refill time of a number of tokens: never 0, and negative for a refund. */
+/** The refill time of a number of tokens, at least 1 ms; that of a refund is negative. */
 export function emissionMs({ emissionIntervalMs }: Quota, cost: number): number {
-  return Math.round(emissionIntervalMs * cost) || 1;
+  return Math.sign(cost) * Math.max(1, Math.round(emissionIntervalMs * Math.abs(cost)));
 }
 
 /**
  * Decides on a request. The caller stores the new TAT.
  *
  * @param tat undefined for an unknown client, whose bucket is full
- * @param cost in tokens, 0 < cost <= 1; -1 is a refund, exact if the client sent nothing in between
+ * @param cost in tokens, 0 < cost <= 1; a negative one is a refund, exact if the client sent nothing in between
  */
 export function decide(tat: number | undefined, nowMs: number, quota: Quota, cost = 1): Decision {
   const { burst, emissionIntervalMs } = quota;

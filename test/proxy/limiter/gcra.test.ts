@@ -74,15 +74,15 @@ it(`decide agrees with a token bucket on decision, tokens and waiting time, over
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(STEPS / 50);
 });
 
-it('a refund gives back exactly the token that was taken, and never overflows a bucket', () => {
+it('a refund gives back exactly what was taken, and never overflows a bucket', () => {
   const debt = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
-    fc.property(anyQuota, debt, fc.nat(100_000), (quota, share, pause) => {
+    fc.property(anyQuota, debt, anyCost, fc.nat(100_000), (quota, share, cost, pause) => {
       const before = 1_000_000 + Math.floor(share * quota.burst * quota.emissionIntervalMs);
-      const taken = decide(before, 1_000_000, quota);
+      const taken = decide(before, 1_000_000, quota, cost);
       fc.pre(taken.allowed);
       const nowMs = 1_000_000 + pause;
-      expect(decide(taken.tat, nowMs, quota, -1)).toMatchObject({
+      expect(decide(taken.tat, nowMs, quota, -cost)).toMatchObject({
         allowed: true,
         tat: Math.max(before, nowMs),
       });

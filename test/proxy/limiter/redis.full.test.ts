@@ -74,8 +74,8 @@ describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
             else counts.allowed += 1;
             if (decision.allowed && isRefunded && percent % 4 === 0) {
               counts.refunded += 1;
-              await runAt(nowMs, key, quota, emissionMs(quota, -1));
-              expected = decide(expected, nowMs, quota, -1).tat;
+              await runAt(nowMs, key, quota, emissionMs(quota, -cost));
+              expected = decide(expected, nowMs, quota, -cost).tat;
             }
           }
         },
