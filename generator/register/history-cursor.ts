@@ -2,37 +2,33 @@
 import type { Entries } from '../schema/field.js';
 import type { Register } from './database.js';
 
-/** A record's entries as JSON from SQLite; columns are parsed on demand. */
+/** A record's entries as JSON from SQLite, parsed on demand. */
 export class ListedEntries implements Entries {
   readonly count: number;
   /** A JSON array, oldest entry first. */
   readonly json: string;
-  #columns: Entries['columns'] | undefined;
+  #rows: Entries['rows'] | undefined;
 
   constructor(count: number, json: string) {
     this.count = count;
     this.json = json;
   }
 
-  get columns(): Entries['columns'] {
-    return (this.#columns ??= columnsIn(this.json));
+  get rows(): Entries['rows'] {
+    return (this.#rows ??= rowsIn(this.json));
   }
 }
 
 /** The entries of a record without any, or of a history that is not measured. */
 export const NO_ENTRIES = new ListedEntries(0, '[]');
 
-/** The values of each member, in a list of objects. */
-function columnsIn(json: string): Entries['columns'] {
+function rowsIn(json: string): Entries['rows'] {
   const list: unknown = JSON.parse(json);
-  const columns: Record<string, unknown[]> = {};
   if (!isObjects(list)) throw new TypeError(`no list of entries: ${json}`);
-  for (const entry of list)
-    for (const [name, value] of Object.entries(entry)) (columns[name] ??= []).push(value);
-  return columns;
+  return list;
 }
 
-const isObjects = (list: unknown): list is readonly Readonly<Record<string, unknown>>[] =>
+const isObjects = (list: unknown): list is Entries['rows'] =>
   Array.isArray(list) && list.every((entry) => typeof entry === 'object' && entry !== null);
 
 type HistoryRow = readonly [id: number, count: number, json: string];

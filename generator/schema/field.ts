@@ -97,8 +97,8 @@ export type Computed = string | number | null | { readonly [member: string]: Com
 /** A record's history, oldest entry first. */
 export interface Entries {
   readonly count: number;
-  /** Values by column name: at least the columns that the field reads. */
-  readonly columns: Readonly<Record<string, readonly unknown[]>>;
+  /** Oldest first: values by column name, of at least the columns that the field reads. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
 export type Field = ColumnField | ObjectField | ComputedField | LinksField | ListField | DerivedField;

@@ -127,22 +127,23 @@ interface Readings {
   readonly counts: readonly number[];
 }
 
-/** The readings in some columns. Cached, since both fields read them. */
-function readingsOf({ columns }: Entries): Readings {
-  if (columns !== last.columns) {
-    const { [readAt.column.name]: times = [], [memberCount.column.name]: counts = [] } = columns;
+/** Cached, since both fields read them. */
+function readingsOf({ rows }: Entries): Readings {
+  if (rows !== last.rows) {
+    const times = rows.map((row) => row[readAt.column.name]);
+    const counts = rows.map((row) => row[memberCount.column.name]);
     if (
       !times.every((time) => typeof time === 'string') ||
       !counts.every((value) => typeof value === 'number')
     )
-      throw new TypeError(`no readings: ${JSON.stringify(columns)}`);
-    last = { columns, readings: { times, counts } };
+      throw new TypeError(`no readings: ${JSON.stringify(rows)}`);
+    last = { rows, readings: { times, counts } };
   }
   return last.readings;
 }
 
-let last: { readonly columns: Entries['columns'] | undefined; readonly readings: Readings } = {
-  columns: undefined,
+let last: { readonly rows: Entries['rows'] | undefined; readonly readings: Readings } = {
+  rows: undefined,
   readings: { times: [], counts: [] },
 };
 

@@ -31,11 +31,14 @@ export const generatorSuite: Suite = {
       'everything measured once more, against a first build',
       ...(['s', 'everything/seconds', 'lower', 'first/seconds'] as const),
     ),
-    ...['first', 'everything'].map((build) =>
-      figure(
-        `${build === 'first' ? 'first build' : 'everything measured once more'}, processor time against existing tools`,
-        ...(['s', `${build}/processor`, 'lower', 'tools/processor', WRITING] as const),
-      ),
+    ...Object.entries({ first: 'first build', everything: 'everything measured once more' }).flatMap(
+      ([build, name]) => {
+        const ours = ['s', `${build}/processor`, 'lower'] as const;
+        return [
+          figure(`${name}, processor time against existing tools`, ...ours, 'tools/processor', WRITING),
+          figure(`${name}, the same with hashes, and Parquet by DuckDB`, ...ours, 'tools/complete'),
+        ];
+      },
     ),
     ...['first', 'unchanged', 'changed', 'everything'].map((build) =>
       figure(
@@ -44,7 +47,8 @@ export const generatorSuite: Suite = {
       ),
     ),
   ],
-  programs: ['gzip', 'sqlite3', 'tar', 'time'],
+  programs: ['gzip', 'sha256sum', 'sqlite3', 'tar', 'time'],
+  packages: ['@duckdb/node-api'],
   prepare,
 };
 
@@ -70,7 +74,7 @@ async function build(register: string, out: string) {
 }
 
 /**
- * Writes what a build writes, but for Parquet, by existing tools: prints the rows as JSON, compresses them
+ * Writes what a build writes, but for Parquet and hashes, by existing tools: prints the rows as JSON, compresses them
  * as CSV, the documents of records as lines and the register, and extracts the files of the tree.
  * $0 is the register, $1 a tar of the tree, $2 a folder of documents as lines, $3 where all is written.
  */
@@ -88,6 +92,18 @@ const TOOLS = [
   'tar -C "$3/tree" -xf "$1"',
 ].join('\n');
 
+/** Hashes the files that TOOLS extracted. $0 is where all is written. */
+const HASHES = 'cd "$0/tree" && find . -type f -print0 | xargs -0 sha256sum | gzip -6 > ../hashes.gz';
+
+/** Has DuckDB write Parquet. Its arguments: where to write, and the CSV files. */
+const PARQUET = `const { DuckDBInstance } = require('@duckdb/node-api');
+const [to, ...files] = process.argv.slice(1);
+DuckDBInstance.create(':memory:').then(async (instance) => {
+  const connection = await instance.connect();
+  for (const [at, file] of files.entries())
+    await connection.run(\`COPY (FROM read_csv('\${file}', header = true)) TO '\${to}/\${at}.parquet'\`);
+});`;
+
 async function prepare(context: Context): Promise<Prepared> {
   const { folder, register, say } = context;
   const path = (name: string): string => join(folder, name);
@@ -100,7 +116,11 @@ async function prepare(context: Context): Promise<Prepared> {
   await run('tar', ['-C', kept, '-cf', archive, '.']);
   const lines = path('lines');
   mkdirSync(lines);
-  const documents = join(kept, 'downloads/documents');
+  const downloads = join(kept, 'downloads');
+  const tables = readdirSync(downloads).flatMap((name) =>
+    name.endsWith('.csv') ? join(downloads, name) : [],
+  );
+  const documents = join(downloads, 'documents');
   for (const file of readdirSync(documents).filter((name) => !name.startsWith('other.')))
     await run('sh', ['-c', 'gzip -dc "$0" > "$1"', join(documents, file), join(lines, file)]);
   await build(a, nightly);
@@ -125,7 +145,9 @@ async function prepare(context: Context): Promise<Prepared> {
         run: async () => {
           const to = fresh('tools');
           const { processor } = await measured('sh', '-c', TOOLS, a, archive, lines, to);
-          return { processor };
+          const hashes = await measured('sh', '-c', HASHES, to);
+          const parquet = await measured('node', '-e', PARQUET, to, ...tables);
+          return { processor, complete: processor + hashes.processor + parquet.processor };
         },
       },
       { name: 'first', run: () => build(a, fresh('first')) },

@@ -58,7 +58,7 @@ async function run(suite: Suite): Promise<[readonly Result[], string]> {
 /** A signal ends it by exit, so that folders and servers go with it. */
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
-const missing = options.suites.flatMap(({ programs, name }) => missingPrograms(programs, name));
+const missing = options.suites.flatMap(missingPrograms);
 for (const line of missing) say(line);
 if (missing.length > 0) process.exit(3);
 const all: (readonly [readonly Result[], string])[] = [];

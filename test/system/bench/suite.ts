@@ -37,6 +37,8 @@ export interface Suite {
   readonly figures: readonly Figure[];
   /** Programs that have to be there (machine.ts). */
   readonly programs: readonly string[];
+  /** The same of npm's packages, which no other part of the project uses. */
+  readonly packages?: readonly string[];
   /** Makes all that the runs need. */
   readonly prepare: (context: Context) => Promise<Prepared>;
 }
