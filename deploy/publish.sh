@@ -55,7 +55,7 @@ keep_urls() {
 # A register whose invalid records are to be left out would never pass.
 case " $* " in
   *' --skip-invalid '*) ;;
-  *) step check snapshot check --quiet --register "$register" ;;
+  *) step check snapshot check --quiet --register "$register" --operator "$operator" ;;
 esac
 
 keep_urls

@@ -99,23 +99,34 @@ if [ "$(wc -l < "$urls")" -le "$most_urls" ] || [ $has_tags = false ]; then
       $0 in of && !seen[of[$0]]++ { print of[$0] > tags }' "$work/pages" "$urls"
   fi
 else
-  # A URL is one of a route if both look alike with all numbers replaced; no two routes with
-  # parameters do. What belongs to no route any more, such as an old style sheet, has no tag.
-  jq -r '.routes[] | .path + " " + (.headers["Cache-Tag"] // empty)' "$snapshot" > "$work/routes"
+  # A URL is one of a route if the route's path has a parameter instead of a segment, or none. What
+  # belongs to no route any more has no tag, and of style sheets only those that are gone are purged.
+  jq -r '.routes[] | select(.class != "asset") | .path + " " + (.headers["Cache-Tag"] // empty)' \
+    "$snapshot" > "$work/routes"
   awk -v tags="$work/tags" -v rest="$work/urls" '
-    function shape(path) {
+    function route(path, count, segments, at, each, candidate) {
       sub(/\?.*/, "", path)
-      gsub(/\{[^}]*\}/, "0", path)
-      gsub(/[0-9]+(-[0-9]+)*/, "#", path)
-      return path
+      if (path in of) return path
+      count = split(path, segments, "/")
+      for (at = count; at > 1; at -= 1) {
+        candidate = ""
+        for (each = 2; each <= count; each += 1)
+          candidate = candidate "/" (each == at ? "#" : segments[each])
+        if (candidate in of) return candidate
+      }
+      return ""
     }
-    FILENAME == ARGV[1] { of[shape($1)] = of[shape($1)] " " $2; next }
+    FILENAME == ARGV[1] {
+      gsub(/[^\/]*\{[^}]*\}[^\/]*/, "#", $1)
+      of[$1] = of[$1] " " $2
+      next
+    }
     {
       path = $0
       sub(/^https?:\/\/[^\/]*/, "", path)
-      path = shape(path)
-      if (path in of) seen[path] = 1
-      else print > rest
+      path = route(path)
+      if (path == "") print > rest
+      else seen[path] = 1
     }
     END {
       for (path in seen) {

@@ -1,4 +1,5 @@
 /** `verify`: checks a tree against its digest, and repairs it from the register. */
+import type { Command } from 'commander';
 import { build } from '../pipeline/build.js';
 import { buildConfig, type BuildConfig } from '../config/config.js';
 import { EXIT, Failure } from '../base/errors.js';
@@ -6,7 +7,7 @@ import { amountOf, number } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
 import { repair, type Builder } from '../programs/verify/repair.js';
 import { verify, type VerifyReport } from '../programs/verify/verify.js';
-import { ACCEPTING, RENDERING, waitOption, type TreeFlags, type Program } from './options.js';
+import { ACCEPTING, RENDERING, renderingFlags, waitOption, type TreeFlags, type Program } from './options.js';
 import { effectsOf, onTree, print, withoutQuiet, type Terminal } from './terminal.js';
 
 interface Flags extends TreeFlags {
@@ -26,13 +27,13 @@ export function addVerify(program: Program, terminal: Terminal): void {
     )
     .option('--delete-untracked', 'with --repair: also delete the files that no route leads to')
     .with(waitOption)
-    .action(async (flags: Flags) => {
+    .action(async (flags: Flags, command: Command) => {
       const { out, state, quiet, deleteUntracked = false } = flags;
       if (deleteUntracked && flags.repair !== true)
         throw Failure.usage('--delete-untracked deletes files, expected it along with --repair');
       const tree = new Tree(out, state);
       tree.requirePublished();
-      const config = flags.repair === true ? buildConfig(flags) : undefined;
+      const config = flags.repair === true ? buildConfig(renderingFlags(command)) : undefined;
       const { found, left, snapshot } = await onTree(terminal, flags, async () => {
         if (config !== undefined) {
           const builder = builderOf(config, terminal, quiet);

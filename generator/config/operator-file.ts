@@ -107,12 +107,31 @@ const word = z
   .refine((value) => value !== '' && value.trim() === value, WORD);
 const names = object({ one: word, many: word });
 
+const CONTACT = 'expected a mailto: URL with an address, or an https: URL';
+
+/**
+ * The address in a mailto: URL, without the subject and body that it may have (RFC 6068); undefined for any other.
+ * @throws URIError an escape in it is not UTF-8
+ */
+export function emailIn(contact: string): string | undefined {
+  const { protocol, pathname } = new URL(contact);
+  return protocol === 'mailto:' ? decodeURIComponent(pathname) : undefined;
+}
+
+const isContact = (contact: string): boolean => {
+  try {
+    return emailIn(contact) !== '';
+  } catch {
+    return false;
+  }
+};
+
 const operatorFile = object({
   name: text,
   url: webUrl,
   /** Without a trailing slash. */
   base_url: baseUrl,
-  contact: url(/^(mailto|https)$/, 'expected a mailto: or https: URL'),
+  contact: url(/^(mailto|https)$/, CONTACT).refine(isContact, CONTACT),
   /** The platform that is measured. */
   platform: text,
   licence: object({ name: text, url: webUrl }),

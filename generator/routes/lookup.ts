@@ -21,11 +21,11 @@ interface Named {
 const NAMES: Readonly<Record<Kind, Named>> = {
   user: {
     called: 'username',
-    sources: { users: 'the users with some names', usernames: 'the users with some past names' },
+    sources: { 'users.username': 'the users with some names', usernames: 'the users with some past names' },
   },
   group: {
     called: 'group',
-    sources: { groups: 'the groups with some names', group_names: 'the groups with some past names' },
+    sources: { 'groups.name': 'the groups with some names', group_names: 'the groups with some past names' },
   },
   game: { called: 'game', sources: { 'games.name': 'the games with some names' } },
   item: { called: 'item', sources: { 'items.name': 'the items with some names' } },
@@ -78,8 +78,8 @@ const sharded = ({ path, hashed, ...endpoint }: Sharded): Endpoint => ({
 });
 
 const OWNED = {
-  groups: 'the groups that some users own',
-  games: 'the games that some users created',
+  'groups.owner_id': 'the groups that some users own',
+  'games.creator_id': 'the games that some users created',
 };
 
 export const LOOKUP: readonly Endpoint[] = [
@@ -148,7 +148,7 @@ export const LOOKUP: readonly Endpoint[] = [
             measures: Object.keys(OWNED),
             contents: OWNED,
           }
-        : { description: 'The games that some groups created', measures: ['games'] }),
+        : { description: 'The games that some groups created', measures: ['games.creator_id'] }),
     }),
   ),
   ...KINDS.map((kind) =>

@@ -117,7 +117,7 @@ export const snapshotMembers = described(
     ),
     compressed_from: described(
       count,
-      'Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes, the feed of snapshots, and documents for other than the default value of a query parameter.',
+      'Documents of at least this size are also stored compressed, except downloads, snapshot.json, and documents for other than the default value of a query parameter.',
       4096,
       { unit: 'bytes' },
     ),

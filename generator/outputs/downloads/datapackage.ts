@@ -1,5 +1,6 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
 import type { SiteConfig } from '../../config/config.js';
+import { emailIn } from '../../config/operator-file.js';
 import { exportedTables, type Downloads, type Exported } from '../../exports/downloads.js';
 import { exportNamed, type Export, type ExportColumn } from '../../exports/tables.js';
 import type { ValueType } from '../../schema/shape.js';
@@ -75,9 +76,10 @@ export function dataPackage({ operator }: SiteConfig, downloads: Downloads): str
   });
 }
 
-const MAILTO = 'mailto:';
-const reached = (contact: string): object =>
-  contact.startsWith(MAILTO) ? { email: contact.slice(MAILTO.length) } : { path: contact };
+function reached(contact: string): object {
+  const email = emailIn(contact);
+  return email === undefined ? { path: contact } : { email };
+}
 
 /** `CC BY 4.0` -> `CC-BY-4.0`: the identifier used by Open Definition and SPDX. */
 const identifier = (licence: string): string => licence.replaceAll(/[^A-Za-z0-9._]+/g, '-');
@@ -166,7 +168,8 @@ function field({ value, json }: ExportColumn, priceUnit: string | undefined): ob
     unit: unitOf(value, priceUnit),
     json,
     constraints: {
-      required: nullable ? undefined : true,
+      // In CSV, an empty text is what is missing.
+      required: nullable || type === 'text' ? undefined : true,
       minimum,
     },
   };

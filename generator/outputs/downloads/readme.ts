@@ -93,8 +93,8 @@ Format
 
 The CSV files follow RFC 4180: UTF-8 without a byte order mark, commas, CRLF, a header
 row. Quoted text may contain line breaks. A .csv.gz file has the same content. The
-Parquet files have typed columns, compressed with Snappy. Rows are in the order of their
-keys. New columns are added at the end.
+Parquet files have typed columns, most of them compressed with Snappy. Rows are in the
+order of their keys. New columns are added at the end.
 
 * An empty field is null: not measured, or not published because the owner or creator is
   withheld.

@@ -95,8 +95,15 @@ export function* changes(
 ): Generator<ValueChange> {
   const width = Math.max(...sources.map(({ values }) => values.length));
   const queries = sources.map((from, index) => query(from, index, width));
+  const order = `ORDER BY ${ORDER.join(' DESC, ')} DESC`;
+  // Names are looked up last, for these entries alone: a view may have to be scanned for each.
+  const named = sources.flatMap(({ names }, index) =>
+    names === undefined ? [] : ` WHEN ${index} THEN ${nameThen(names)}`,
+  );
+  const nameSql = named.length === 0 ? 'NULL' : `CASE source${named.join('')} END`;
   const rows = register.rows<ChangeRow>(
-    `SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY ${ORDER.join(' DESC, ')} DESC LIMIT ${count}`,
+    `SELECT source, id, position, changed_at, measured_at, changed_after, ${nameSql}, ${valueNames(width).join(', ')}` +
+      ` FROM (SELECT * FROM (${queries.join(' UNION ALL ')}) ${order} LIMIT ${count}) AS entry ${order}`,
   );
   for (const [index, id, position, changedAt, measuredAt, changedAfter, name, ...values] of rows) {
     const from = sources[index];
@@ -119,7 +126,7 @@ export function* changes(
 const ORDER = ['measured_at', 'coalesce(changed_at, measured_at)', 'source', 'id', 'position'];
 
 /** The changes of one source, padded to the number of values of the widest source. */
-function query({ resource, history, values, names }: ChangeSource, index: number, width: number): string {
+function query({ resource, history, values }: ChangeSource, index: number, width: number): string {
   const places = Array.from({ length: width }, (_, place) => place);
   const own = (place: number): string | undefined => {
     const column = values[place];
@@ -144,17 +151,19 @@ function query({ resource, history, values, names }: ChangeSource, index: number
     ` FROM (${entries}) WINDOW w AS (PARTITION BY id ORDER BY position)`;
   return (
     `SELECT ${index} AS source, id, position, changed_at, first_measured_at AS measured_at, changed_after, ` +
-    `${names === undefined ? 'NULL' : nameThen(names)} AS name` +
-    [...places.map((place) => `, to_${place}`), ...places.map((place) => `, from_${place}`)].join('') +
-    ` FROM (SELECT *, ${afterSql(history)} AS changed_after FROM (${neighbours})` +
-    ` WHERE previous_last IS NOT NULL) AS entry`
+    `${valueNames(width).join(', ')} FROM (SELECT *, ${afterSql(history)} AS changed_after FROM (${neighbours})` +
+    ` WHERE previous_last IS NOT NULL)`
   );
 }
+
+/** The columns of new values, then those of old ones. */
+const valueNames = (width: number): readonly string[] =>
+  ['to', 'from'].flatMap((which) => Array.from({ length: width }, (_, place) => `${which}_${place}`));
 
 /** The name that a record had when an entry was measured first: not the current one, which may change. */
 const nameThen = ({ table, key, order }: History): string =>
   `(SELECT name FROM ${name(table)} AS named WHERE named.${name(key.name)} = entry.id` +
-  ` AND named.first_measured_at <= entry.first_measured_at ORDER BY named.${name(order.name)} DESC LIMIT 1)`;
+  ` AND named.first_measured_at <= entry.measured_at ORDER BY named.${name(order.name)} DESC LIMIT 1)`;
 
 /** The lower bound, as in the history's own document. */
 function afterSql({ name: history, fields }: History): string {

@@ -51,8 +51,8 @@ export const inWindow = (news: readonly News[], since: string): readonly News[] 
   news.slice(0, WINDOW.most).filter(({ measuredAt }, index) => index < WINDOW.entries || measuredAt >= since);
 
 /**
- * The entries of all feeds as one, newest first; those of one reading in the order of the feeds. At most
- * half of them are first measurements, so that the records of a register that grows don't drown the changes.
+ * The entries of all feeds as one, newest first; those of one reading in the order of the feeds. At most half of the
+ * room is for first measurements, so that the records of a register that grows don't drown the changes.
  */
 export function combined(news: readonly News[], since: string): readonly News[] {
   // Sorting is stable.

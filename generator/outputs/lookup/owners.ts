@@ -5,6 +5,7 @@ import { isPublished, literal, name, publishedValue } from '../../register/sql.j
 import { columnsOf, type Kind, type Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { group } from '../../schema/group.js';
+import type { Measured } from '../../schema/measured.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
 import { ifMeasured, listed, part, value, type Part } from '../parts.js';
@@ -71,17 +72,19 @@ export const ownersShape = (kind: OwnerKind): ObjectShape =>
 
 type OwnedRow = readonly [prefix: string, owner: number, kind: Kind, id: number, name: string | null];
 
+/** Whether a register measures by whom games were created: an id says so only along with its kind. */
+export const measuresCreators = (measured: Measured): boolean =>
+  ['games.creator_id', 'games.creator_type'].every((column) => measured.has(column));
+
 /** The shards of all owners of a kind, by ascending key. @param digits the length of the prefixes */
 export function* owners(register: Register, kind: OwnerKind, digits: number): Generator<Output> {
   const rows = register.rows<OwnedRow>(query(kind, digits));
-  const [hasGroups, hasGames] = ['groups.owner_id', 'games.creator_id'].map((column) =>
-    register.measured.has(column),
-  );
+  const { measured } = register;
   for (const [prefix, shard] of runs(rows, ([hashed]) => hashed)) {
     const entries = [...runs(shard, ([, owner]) => owner)].map(([id, its]) => ({
       id,
-      groups: hasGroups ? ofKind('group', its) : null,
-      games: hasGames ? ofKind('game', its) : null,
+      groups: measured.has('groups.owner_id') ? ofKind('group', its) : null,
+      games: measuresCreators(measured) ? ofKind('game', its) : null,
     }));
     yield shardOutput(ownersRoute(kind), { prefix, entries }, ENTRIES[kind]);
   }

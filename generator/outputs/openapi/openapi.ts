@@ -1,6 +1,6 @@
 /** /api/v1/openapi.json: OpenAPI 3.1, from the declarations alone, so that it changes only with the API. */
 import type { SiteConfig } from '../../config/config.js';
-import type { Operator } from '../../config/operator-file.js';
+import { emailIn, type Operator } from '../../config/operator-file.js';
 import { API_VERSION, PATHS } from '../../routes/paths.js';
 import { isDescribed } from '../../routes/routes.js';
 import type { Route } from '../../routes/route.js';
@@ -15,9 +15,8 @@ import { PROBLEM_SHAPE } from './problems.js';
 import { Schemas, type Schema } from './schemas.js';
 
 function contactOf({ name, contact }: Operator): Schema {
-  // Without the subject and body that a mailto: URL may have.
-  const { protocol, pathname } = new URL(contact);
-  return protocol === 'mailto:' ? { name, email: decodeURIComponent(pathname) } : { name, url: contact };
+  const email = emailIn(contact);
+  return email === undefined ? { name, url: contact } : { name, email };
 }
 
 export function* openapi(config: SiteConfig, table: readonly Route[], measured: Measured): Generator<Output> {

@@ -3,6 +3,7 @@ import { NAMED } from '../../routes/lookup.js';
 import type { Kind } from '../../schema/field.js';
 import type { Measured } from '../../schema/measured.js';
 import { NAMES } from '../lookup/names.js';
+import { measuresCreators } from '../lookup/owners.js';
 
 /** Those of some kinds whose records can be found by a name. */
 export const namedOf = (kinds: readonly Kind[], measured: Measured): readonly Kind[] =>
@@ -20,7 +21,7 @@ export function hasFormer(kind: Kind, measured: Measured): boolean {
 /** What users and groups own: `the groups that a user owns`. */
 export const ownedIn = (measured: Measured): readonly string[] => [
   ...(measured.has('groups.owner_id') ? ['the groups that a user owns'] : []),
-  ...(measured.has('games.creator_id') ? ['the games that a user or group created'] : []),
+  ...(measuresCreators(measured) ? ['the games that a user or group created'] : []),
 ];
 
 /** `a name`, `an owner` */

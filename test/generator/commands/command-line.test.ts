@@ -1,6 +1,6 @@
 /** One name for one program: `serve`, `status`, what help calls it, and messages in its own words. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SAMPLE_ID } from '../../../generator/register/database.js';
@@ -147,14 +147,25 @@ const warningOf = (operator: string): string =>
   ` copy ${operator}, say in the copy who you are, and name it with --operator\n`;
 
 it('a build without --operator warns of any register but a sample', async () => {
+  const out = path('dist');
   const said = async (register: string, ...options: readonly string[]): Promise<string> => {
-    const tree = ['--register', register, '--out', path('dist')];
-    const { code, stderr } = await inProcess('build', '--quiet', ...tree, ...options);
+    const command = options[0] === '--repair' ? 'verify' : 'build';
+    const { code, stderr } = await inProcess(
+      command,
+      '--quiet',
+      '--register',
+      register,
+      '--out',
+      out,
+      ...options,
+    );
     expect(code).toBe(0);
     return stderr;
   };
   const own = writeRegister(path('own.sqlite'), { items: [{ id: 1 }] });
   expect(await said(own)).toBe(warningOf('data/operator.json'));
+  rmSync(join(out, 'api/v1/stats.json'));
+  expect(await said(own, '--repair')).toBe(warningOf('data/operator.json'));
   expect(await said(own, '--operator', 'data/operator.json')).toBe('');
   changeRegister(own, `PRAGMA application_id = ${SAMPLE_ID}`);
   expect(await said(own)).toBe('');

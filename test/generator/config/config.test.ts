@@ -133,7 +133,7 @@ describe('an operator file', () => {
   "tag_authority": "register.example"
 }`);
     expect(message.split('\n').slice(1)).toEqual([
-      '  line 1, column 1: contact is missing, expected a mailto: or https: URL',
+      '  line 1, column 1: contact is missing, expected a mailto: URL with an address, or an https: URL',
       '  line 2, column 3: name: expected text that is not empty, got ""',
       '  line 4, column 3: base_url: expected a URL without a path, since pages and API lie at the root of their host, got "https://register.example/api"',
       '  line 5, column 3: unknown key "contct" (did you mean "contact"?)',
@@ -150,6 +150,8 @@ describe('an operator file', () => {
 
   it.each<[object, string]>([
     [{ contact: 'me@register.example' }, 'contact'],
+    [{ contact: 'mailto:?subject=x' }, 'contact: expected a mailto: URL with an address'],
+    [{ contact: 'mailto:50%@register.example' }, 'contact: expected a mailto: URL with an address'],
     [{ tag_authority: 'Register.Example' }, 'tag_authority'],
     [{ limits: { api: { tokens: 60 } } }, 'limits.api.refill_seconds is missing'],
     ...[0, 0.0015, 86_400.001].map((refill_seconds): [object, string] => [

@@ -254,14 +254,40 @@ thorough(
   },
 );
 
+/** The users that own something. */
+const ownersIn = (tree: Tree): readonly unknown[] =>
+  [...tree.keys()]
+    .filter((file) => file.startsWith('api/v1/owners/user/'))
+    .flatMap((file) => fields(json(tree, file))['owners']);
+
 it('a list without its numbers, and groups whose owners nobody read, are null', async () => {
   const other = path('numbers');
   await built(await sample(), other, ['games.playing', 'groups.owner_id']);
   const found = readTree(other);
   const { playing, visits } = fields(json(found, 'api/v1/largest/games.json'));
   expect([playing, Array.isArray(visits)]).toEqual([null, true]);
-  const shards = [...found.keys()].filter((file) => file.startsWith('api/v1/owners/user/'));
-  const entries = shards.flatMap((file) => fields(json(found, file))['owners']);
+  const entries = ownersIn(found);
   expect(entries.length).toBeGreaterThan(0);
   expect(new Set(entries.map((entry) => fields(entry)['groups']))).toEqual(new Set([null]));
+  // An id says who created a game only along with its kind.
+  const kinds = path('kinds');
+  await built(await sample(), kinds, ['games.creator_type']);
+  const owners = ownersIn(readTree(kinds));
+  expect(owners.length).toBeGreaterThan(0);
+  expect(new Set(owners.map((owner) => fields(owner)['games']))).toEqual(new Set([null]));
+});
+
+it('nothing leads to names or owners of which no column is measured', async () => {
+  const out = path('nameless');
+  await built(await sample(), out, ['users.username', 'usernames', 'groups.owner_id', 'games.creator_id']);
+  const absent = absentIn(out);
+  expect(absent['lookup-username']).toBe(
+    'users.username and histories of usernames of users are not measured by this register',
+  );
+  expect(absent['owners-user']).toBe(
+    'groups.owner_id and games.creator_id are not measured by this register',
+  );
+  const tree = readTree(out);
+  for (const file of ['api/v1.json', 'api/v1/lookup.json'])
+    expect(tree.get(file)?.text).not.toMatch(/lookup\/username|owners\/(?:user|group)/);
 });

@@ -14,7 +14,7 @@ import { fewReadings, readingsLine } from './line.js';
 import { problem } from './problem.js';
 import { ask, filled } from './request.js';
 import { TIMELINES, isEntry, timelines } from './timeline.js';
-import { isObject, isReading, listIn, numberIn, textIn, type Values } from './values.js';
+import { isObject, isReading, listIn, numberIn, objectIn, textIn, type Values } from './values.js';
 
 interface Asked extends EmbeddedKind {
   readonly kind: Kind;
@@ -79,11 +79,16 @@ function valuesOf(record: Values, { kind, value, counts }: Asked) {
         count !== null && unit !== undefined && unit !== name && ` ${unit}`,
       );
     });
-  const at = textIn(record['measured_at']);
-  return present([
-    items.length > 0 && element('ul', { class: 'values' }, ...items),
-    at !== null && read('Read ', at),
-  ]);
+  return present([items.length > 0 && element('ul', { class: 'values' }, ...items), readLine(record)]);
+}
+
+/** When the numbers were read: a count of members with its newest reading, to which each change leads. */
+function readLine(record: Values) {
+  const change = objectIn(record['change']);
+  const newest = textIn(Object.values(change ?? {}).find(isObject)?.['to_at']);
+  const at = newest ?? textIn(record['measured_at']);
+  // Without a change, only the history would say when the newest reading was.
+  return at !== null && read(change !== null && newest === null ? 'The record was last read ' : 'Read ', at);
 }
 
 /** A constructed style sheet is of one document. */
