@@ -21,7 +21,6 @@ const open = browsing(async () => {
   return (proxy = await startProxy(site.out));
 });
 
-/** What the page runs, with the address of the service and a position. */
 const SCRIPT = `async ([base, position]) => {
   const { RegisterClient } = await import('/client.js');
   const { changesSince } = await import('/changes.js');

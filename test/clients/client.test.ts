@@ -1,6 +1,6 @@
 /** The typed client against the real proxy, and against servers that misbehave. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,16 +15,14 @@ import {
   type RegisterClient,
 } from '../../clients/typescript/client.js';
 import { beginsChunk } from '../../generator/base/chunks.js';
-import { published } from '../support/build.js';
-import { PROJECT, temporary } from '../support/folder.js';
+import { PROJECT, newFolder, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';
-import { changeRegister, writeRegister } from '../support/register.js';
+import { siteOf } from '../support/site.js';
 import { gate } from '../proxy/support.js';
 import { endsProxies, proxied, rejectionOf, served } from './support.js';
 
 const path = temporary();
 endsProxies();
-const out = path('dist');
 
 /** Ids of which each begins a page of ids, and of names. */
 const BORDERS = Array.from({ length: 40_000 }, (_, at) => at + 1000).filter((id) => beginsChunk(id, 4096));
@@ -38,7 +36,7 @@ const GROUPS = [
   { id: 8, name: 'eight', member_count: 9 },
 ];
 
-const register = writeRegister(path('register.sqlite'), {
+const { out } = await siteOf(path, {
   groups: [
     ...GROUPS,
     { id: 15, name: 'Ask Reddit', member_count: 1 },
@@ -55,7 +53,6 @@ const register = writeRegister(path('register.sqlite'), {
     last_measured_at: `2026-11-0${index + 1}T08:00:00Z`,
   })),
 });
-await published({ register, out });
 
 /** Answers each request with the next of these; the last again and again. */
 function answering(...answers: readonly RequestListener[]): RequestListener {
@@ -436,7 +433,6 @@ describe('an abort', () => {
   });
 });
 
-/** Runs a program, with those that the project has installed. */
 const run = async (cwd: string, program: string, ...args: readonly string[]): Promise<string> => {
   const env = { ...process.env, PATH: `${join(PROJECT, 'node_modules/.bin')}:${process.env['PATH']}` };
   return (await promisify(execFile)(program, args, { cwd, env })).stdout;
@@ -445,12 +441,9 @@ const run = async (cwd: string, program: string, ...args: readonly string[]): Pr
 thorough('the README has examples that run', async () => {
   const readme = readFileSync(join(TYPES_FILE, '../README.md'), 'utf8');
   const examples = [...readme.matchAll(/```ts\n(.*?)\n```/gs)].map(([, code = '']) => code);
-  const register = writeRegister(path('changing.sqlite'), { groups: GROUPS });
-  const dist = path('changing');
-  await published({ register, out: dist });
-  changeRegister(register, `DELETE FROM groups WHERE id = 8; UPDATE groups SET name = 'new' WHERE id = 7`);
-  await published({ register, out: dist, acceptRemovals: true });
-  const proxy = await startProxy(dist);
+  const changing = await siteOf(path, { groups: GROUPS });
+  await changing.build(`DELETE FROM groups WHERE id = 8; UPDATE groups SET name = 'new' WHERE id = 7`);
+  const proxy = await startProxy(changing.out);
   onTestFinished(async () => void (await proxy.stop()));
   const more = `
       const show = () => console.log([...copy].map(([url, body]) => url + ' ' + JSON.parse(body).name).join(), position?.sequence);
@@ -469,8 +462,7 @@ thorough('the README has examples that run', async () => {
   const code = [...examples, more].join('\n').replace('https://register.example', proxy.base);
   const made = path('client');
   cpSync(join(TYPES_FILE, '..'), made, { recursive: true });
-  const folder = path('project');
-  mkdirSync(folder);
+  const folder = newFolder(path('project'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   await run(made, 'npm', 'pack', '--silent');
   await run(folder, 'npm', 'install', '--silent', '--offline', join(made, 'register-api-client-0.1.0.tgz'));

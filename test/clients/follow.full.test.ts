@@ -9,20 +9,13 @@ import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { snapshotOf, sha256 } from '../support/published.js';
+import { runSql } from '../support/register.js';
 import { PYTHON, following, instead, nth, run, scriptOf, scriptWith, tablesIn } from './python.js';
 
 const path = temporary();
 const newSite = following(path);
 const SCRIPT = scriptOf('follow.py');
 
-/** Runs statements on a database of somebody else. */
-function sql(file: string, statements: string): void {
-  const database = openDatabase(file);
-  database.exec(statements);
-  database.close();
-}
-
-/** A site that goes on, and the script. */
 async function followed() {
   const site = await newSite();
   const follow = (copy: string, ...options: readonly string[]): Promise<string> =>
@@ -37,7 +30,7 @@ async function copied() {
   await site.follow(copy);
   /** Has the copy be of an earlier snapshot, from which no bundle leads on. */
   const breakOff = (): void =>
-    sql(copy, `UPDATE copied SET sequence = 0; UPDATE items SET name = 'old'; DELETE FROM games`);
+    void runSql(copy, `UPDATE copied SET sequence = 0; UPDATE items SET name = 'old'; DELETE FROM games`);
   return { ...site, copy, breakOff };
 }
 
@@ -56,10 +49,10 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
 
   it('leaves what it has not made as it is', async () => {
     const { follow } = await followed();
-    const makers: readonly ((file: string) => void)[] = [
-      (file) => sql(file, 'CREATE TABLE d (day); INSERT INTO d VALUES (1)'),
-      (file) => sql(file, 'CREATE TABLE diary (day)'),
-      (file) => sql(file, 'CREATE TABLE copied (tree)'),
+    const makers: readonly ((file: string) => unknown)[] = [
+      (file) => runSql(file, 'CREATE TABLE d (day); INSERT INTO d VALUES (1)'),
+      (file) => runSql(file, 'CREATE TABLE diary (day)'),
+      (file) => runSql(file, 'CREATE TABLE copied (tree)'),
       (file) => writeFileSync(file, 'dear diary, '.repeat(100)),
     ];
     for (const make of makers) {
@@ -74,7 +67,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
 
   it('starts over within the same database, before readers in WAL mode, and keeps what was added', async () => {
     const { out, follow, copy, breakOff } = await copied();
-    sql(
+    runSql(
       copy,
       `PRAGMA journal_mode = WAL; CREATE TABLE diary (day, weather); INSERT INTO diary VALUES (1, 'sunny');
        CREATE INDEX by_name ON groups (name); CREATE VIEW largest AS SELECT max(member_count) FROM groups`,
@@ -101,7 +94,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   it('refuses a download that has a table of the name of one that was added', async () => {
     const { proxy, copy } = await copied();
     // As if the service had begun to measure items just now.
-    sql(copy, `UPDATE copied SET sequence = 0, tables = json_remove(tables, '$.items')`);
+    runSql(copy, `UPDATE copied SET sequence = 0, tables = json_remove(tables, '$.items')`);
     const before = tablesIn(copy);
     await expect(run(SCRIPT, proxy.base, copy)).rejects.toThrow(`${copy} has a table "items" of yours\n`);
     expect(tablesIn(copy)).toEqual(before);

@@ -15,7 +15,6 @@ const path = temporary();
 const newSite = following(path);
 const SCRIPT = scriptOf('mirror.py');
 
-/** A site that goes on, the place of a copy, and the script. */
 async function mirrored() {
   const site = await newSite();
   const copy = join(path('place'), 'copy');
@@ -40,7 +39,6 @@ def dying(*args, **options):
 ${what} = dying`,
   );
 
-/** Responses without an end. */
 const endless =
   (chunk: Buffer | string) =>
   (response: ServerResponse): void => {

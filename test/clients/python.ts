@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { writeSample } from '../../data/sample.js';
-import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { PROJECT } from '../support/folder.js';
 import { listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
 import { documentsOf, hashesOf, snapshotOf } from '../support/published.js';
+import { WITH_PLATFORM_IDS, rowsOf } from '../support/register.js';
 import { Site, copies } from '../support/site.js';
 
 type Path = (name: string) => string;
@@ -37,7 +37,7 @@ export const CHANGE = `UPDATE groups SET description = 'ünï 🦊 "''', measure
   UPDATE users SET display_name = '' WHERE id = ${nth('users', 7)};
   DELETE FROM group_member_readings WHERE group_id = ${nth('groups', 1)};
   CREATE TEMP TABLE another AS SELECT * FROM items LIMIT 1;
-  UPDATE another SET id = 900000001, name = 'another', measured_at = ${later(1)};
+  UPDATE another SET id = 900000001, platform_id = NULL, name = 'another', measured_at = ${later(1)};
   INSERT INTO items SELECT * FROM another;`;
 
 const builtAt = async ({ get }: RunningProxy): Promise<string> =>
@@ -46,7 +46,7 @@ const builtAt = async ({ get }: RunningProxy): Promise<string> =>
 async function sample(path: Path): Promise<Site> {
   const site = new Site(path('first.sqlite'), path('first'));
   await writeSample({ file: site.register, records: 150, seed: 4 });
-  await site.build('', { at: '2026-12-01T00:00:00Z' });
+  await site.build(WITH_PLATFORM_IDS, { at: '2026-12-01T00:00:00Z' });
   return site;
 }
 
@@ -74,23 +74,16 @@ export function filesOf(out: string): Record<string, string> {
   return Object.fromEntries(documentsOf(hashes).map((file) => [file, hashes[file] ?? '']));
 }
 
-const rowsOf = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
+const tableShape = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
 
 /** The rows of each table but that in which follow.py keeps its place. */
-export function tablesIn(file: string): Record<string, z.infer<typeof rowsOf>> {
-  const database = openDatabase(file, { readonly: true });
-  try {
-    const names = database.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table'`).pluck();
-    const tables = names.all().filter((name) => name !== 'copied');
-    return Object.fromEntries(
-      tables.map((name) => {
-        const rows = database.prepare<[]>(`SELECT * FROM "${name}" ORDER BY 1, 2`).raw(true);
-        return [name, rowsOf.parse(rows.all())];
-      }),
-    );
-  } finally {
-    database.close();
-  }
+export function tablesIn(file: string): Record<string, z.infer<typeof tableShape>> {
+  const named = rowsOf(file, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'copied'`);
+  return Object.fromEntries(
+    named.map((name) => {
+      return [String(name), tableShape.parse(rowsOf(file, `SELECT * FROM "${String(name)}" ORDER BY 1, 2`))];
+    }),
+  );
 }
 
 /** @returns what the script says; rejects with what it says of an error */

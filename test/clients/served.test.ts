@@ -5,24 +5,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
-import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { has, leaveOut } from '../support/programs.js';
 import { isThorough, thorough } from '../support/thorough.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
-import { writeRegister } from '../support/register.js';
+import { rowsOf } from '../support/register.js';
+import { siteOf } from '../support/site.js';
 import { run as python } from './python.js';
 
 const run = promisify(execFile);
 const path = temporary();
-const out = path('dist');
+const { out } = await siteOf(path, { groups: [{ id: 7, name: 'seven', member_count: 5 }] });
 const folder = path('reader');
 let proxy: RunningProxy;
 
 beforeAll(async () => {
-  const groups = [{ id: 7, name: 'seven', member_count: 5 }];
-  await published({ register: writeRegister(path('register'), { groups }), out });
   proxy = await startProxy(out);
   // As somebody saves it, along with a program that reads group 7 and can follow changes.
   mkdirSync(folder);
@@ -48,7 +45,6 @@ afterAll(() => proxy.stop());
 
 const TARGET = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];
 
-/** Runs a program of a package. @returns what it prints */
 const npx = async (name: string, ...command: readonly string[]): Promise<string> =>
   (await run('npx', ['-y', '-p', name, ...command], { cwd: folder })).stdout;
 
@@ -109,8 +105,6 @@ it.skipIf(!has('the served scripts', 'python3'))('the served scripts make copies
     writeFileSync(join(folder, file), text);
     expect(await python(join(folder, file), proxy.base, join(folder, copy))).toBe('');
   }
-  const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
-  expect(database.prepare('SELECT name FROM groups').pluck().all()).toEqual(['seven']);
-  database.close();
+  expect(rowsOf(join(folder, 'register.sqlite'), 'SELECT name FROM groups')).toEqual([['seven']]);
   expect(readFileSync(join(folder, 'copy/api/v1/group/7.json'), 'utf8')).toContain('"seven"');
 });

@@ -5,7 +5,6 @@ import { RegisterClient, type ClientOptions } from '../../clients/typescript/cli
 import { listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
 
-/** A client that notes the path and the status of each response. */
 interface Noting {
   readonly client: RegisterClient;
   readonly paths: string[];
@@ -44,7 +43,6 @@ export async function proxied(dist: string, options: ClientOptions = {}): Promis
   return noting((await started).base, options);
 }
 
-/** A client of a server of the test's own. */
 export async function served(
   answer: RequestListener,
   options: ClientOptions = {},
@@ -54,7 +52,6 @@ export async function served(
   return noting(`http://127.0.0.1:${await listenOn(server)}${path}`, options);
 }
 
-/** What a promise is rejected with. */
 export async function rejectionOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;

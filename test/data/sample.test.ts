@@ -101,7 +101,6 @@ describe('a sample of 5,000 records', () => {
   });
 });
 
-/** Progress that stops the work. */
 const fail = (): void => {
   throw new Error('interrupted');
 };

@@ -17,7 +17,7 @@ import { inputs, until } from '../support/cli.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { has } from '../support/programs.js';
-import { SCHEMA, changeRegister } from '../support/register.js';
+import { SCHEMA, changeRegister, rowsOf } from '../support/register.js';
 import { containing, matching } from '../support/values.js';
 import { DEPLOY, DONE, holding, run } from './run.js';
 
@@ -54,15 +54,6 @@ async function setUp(views = VIEWS) {
   const copy = (...options: readonly string[]) =>
     run([join(DEPLOY, 'copy-register.sh'), ...options, files.own, files.views, files.register]);
   return { ...files, own, copy };
-}
-
-function rowsOf(file: string, sql: string): unknown[] {
-  const database = openDatabase(file, { readonly: true });
-  try {
-    return database.prepare<[]>(sql).raw(true).all();
-  } finally {
-    database.close();
-  }
 }
 
 const filesOf = (register: string): string[] =>
@@ -180,7 +171,6 @@ describe.runIf(hasTools)('a copy of a database', () => {
     await copy('--first');
     const said = `2 ids would mean another record than published: group 1 'abbey' instead of 'mill', group 2`;
     expect(await build()).toMatchObject({ code: 1, stderr: containing(said) });
-    // As the documentation has it.
     const guide = readFileSync(join(PROJECT, 'docs/your-register.md'), 'utf8');
     const [, sql = ''] = /"(ATTACH 'site\/[^"]+)"/.exec(guide) ?? [];
     changeRegister(register, sql.replace(`'site/`, `'${out}/`));

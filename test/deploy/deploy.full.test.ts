@@ -1,23 +1,13 @@
 /** The files of deploy/ that other programs read, given to those programs. */
 import { spawn } from 'node:child_process';
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, cpSync, openSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { published } from '../support/build.js';
-import { PROJECT, temporary } from '../support/folder.js';
+import { PROJECT, newFolder, temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
-import { writeRegister } from '../support/register.js';
+import { siteOf } from '../support/site.js';
 import { serve, temporariesIn } from '../system/contract/servers.js';
 import { DEPLOY, DONE, run } from './run.js';
 import { freePort } from '../support/ports.js';
@@ -26,9 +16,7 @@ import { matching } from '../support/values.js';
 const path = temporary();
 const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 
-const out = path('dist');
-const groups = [{ id: 1, name: 'one' }];
-await published({ register: writeRegister(path('register.sqlite'), { groups }), out });
+const { out } = await siteOf(path, { groups: [{ id: 1, name: 'one' }] });
 
 const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|timer)$/.test(name));
 const HAS_SYSTEMD = has('the units of deploy/', 'systemd');
@@ -36,8 +24,7 @@ const HAS_SYSTEMD = has('the units of deploy/', 'systemd');
 describe.skipIf(!HAS_SYSTEMD)('the units', () => {
   /** A folder with the units, as they are for this checkout and this Node. */
   function units(): string {
-    const folder = path('units');
-    mkdirSync(folder);
+    const folder = newFolder(path('units'));
     for (const unit of UNITS) {
       const text = read(unit).replaceAll('/srv/register-api', PROJECT.replace(/\/$/, ''));
       writeFileSync(join(folder, unit), text.replaceAll('/usr/bin/node', process.execPath));
@@ -104,8 +91,7 @@ async function start(
   api: { readonly tokens: number; readonly refill_seconds?: number },
   change = (text: string): string => text,
 ): Promise<{ http: string; https: string }> {
-  const folder = path('nginx');
-  mkdirSync(folder);
+  const folder = newFolder(path('nginx'));
   const [http, https, proxy] = await Promise.all([
     freePort(),
     freePort(),
@@ -175,8 +161,7 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
 const HAS_LOGROTATE = has('the rotation of the access log', 'logrotate');
 
 it.skipIf(!HAS_LOGROTATE)('logrotate.conf rotates a log that the proxy goes on writing', async () => {
-  const folder = path('log');
-  mkdirSync(folder);
+  const folder = newFolder(path('log'));
   const log = join(folder, 'access.log');
   const port = await freePort();
   const options = ['--dist', out, '--port', String(port), '--access-log'];

@@ -11,7 +11,6 @@ export const DEPLOY = join(PROJECT, 'deploy');
 
 export interface Ended {
   readonly code: number | null;
-  /** Standard output and standard error. */
   readonly output: string;
 }
 

@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { PROJECT, temporary } from '../support/folder.js';
+import { CLI } from '../support/cli.js';
+import { newFolder, temporary } from '../support/folder.js';
 import { listenOn } from '../support/ports.js';
 import { writeFiles, writeOperator } from '../support/operator.js';
 import { has } from '../support/programs.js';
@@ -173,7 +174,7 @@ async function site({ headers = TAGS, isSent = false } = {}) {
   const node = `#!/bin/sh
 shift
 echo "$*" >> ${calls}
-exec ${process.execPath} ${join(PROJECT, 'build/generator/cli.js')} "$@"
+exec ${process.execPath} ${CLI} "$@"
 `;
   writeFileSync(join(bin, 'node'), node, { mode: 0o755 });
   const rclone = `#!/bin/sh
@@ -195,7 +196,6 @@ PATH=\${PATH#${bin}:} exec rclone "$@"
     register,
     out,
     cdn,
-    /** Runs publish.sh. */
     publish: (...options: string[]) => {
       writeFileSync(calls, '');
       return run([join(DEPLOY, 'publish.sh'), ...options], {
@@ -332,8 +332,7 @@ async function mailbox() {
  * @returns how that ended, and the arguments of curl, which everybody on the machine can read
  */
 async function report(environment: Readonly<Record<string, string>>, log = '') {
-  const bin = path('bin');
-  mkdirSync(bin);
+  const bin = newFolder(path('bin'));
   const args = join(bin, 'args');
   writeFileSync(args, '');
   const scripts = {

@@ -1,13 +1,13 @@
 /** upload.sh by the real rclone to object storage, seen by the requests that arrive. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readPublished } from '../../generator/programs/edge/published.js';
 import { Tree } from '../../generator/tree/tree.js';
 import { until } from '../support/cli.js';
-import { PROJECT, temporary } from '../support/folder.js';
+import { PROJECT, newFolder, temporary } from '../support/folder.js';
 import { listening } from '../support/ports.js';
 import { has } from '../support/programs.js';
 import { hashesOf, sha256 } from '../support/published.js';
@@ -26,8 +26,7 @@ const CONFIGURATION = { RCLONE_CONFIG: '/dev/null' };
 
 /** Object storage on this machine: s3rver as a process, reached through a server that notes the requests. */
 async function storage() {
-  const root = path('s3');
-  mkdirSync(root);
+  const root = newFolder(path('s3'));
   const server = spawn(
     process.execPath,
     [PROGRAM, '-d', root, '-a', '127.0.0.1', '-p', '0', '--configure-bucket', BUCKET],
@@ -87,7 +86,6 @@ async function storage() {
     },
     /** `PUT api/v1/stats.json`, in order, since the last call. */
     sent: () => requests.splice(0),
-    /** The headers of an object. */
     headersOf: async (name: string): Promise<Headers> =>
       (await fetch(`http://127.0.0.1:${port}/${BUCKET}/${name}`, { method: 'HEAD' })).headers,
   };
@@ -98,13 +96,11 @@ type Remote = Awaited<ReturnType<typeof storage>>;
 const upload = (out: string, { name, environment }: Remote, ...lists: string[]): Promise<Ended> =>
   run([join(DEPLOY, 'upload.sh'), out, name, ...lists], environment);
 
-/** Whether a file is sent: compressed siblings are not. */
 const isSent = (name: string): boolean => !isSibling(name);
 
 const sentOf = (out: string): Record<string, string> =>
   Object.fromEntries(Object.entries(hashesOf(out)).filter(([name]) => isSent(name)));
 
-/** The files in a list that are sent. */
 const linesOf = (list: string): string[] => readFileSync(list, 'utf8').trimEnd().split('\n').filter(isSent);
 
 const isAsset = (line: string): boolean => line.startsWith('PUT assets/');
@@ -123,64 +119,60 @@ async function next({ register, out }: Site, sql: string) {
 
 describe.runIf(has('uploads', 'rclone', 'jq'))('upload.sh', () => {
   // Under load, the S3 server may say that an object is empty which it has not stored yet; rclone then sends it again.
-  it(
-    'gives objects headers, sends what is listed, and then deletes, also if it was interrupted',
-    { retry: 1 },
-    async () => {
-      const origin = await site(path);
-      const { out } = origin;
-      const remote = await storage();
-      expect(await upload(out, remote)).toEqual(DONE);
-      const names = Object.keys(sentOf(out));
-      const puts = remote.sent();
-      expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
-      expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
-      expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
-      const { headers, routes } = readPublished(new Tree(out));
-      for (const name of names) {
-        const route = routes.find(({ file }) => patternOf(file).test(name));
-        const found = await remote.headersOf(name);
-        const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
-        expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
-      }
-      const { lists, put, gone } = await next(origin, STEP);
-      expect(gone.length).toBeGreaterThan(0);
-      expect(await upload(out, remote, ...lists)).toEqual(DONE);
-      const sent = remote.sent();
-      expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
-      expect(sent[put.length - 1]).toBe('PUT snapshot.json');
-      expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
-      const before = remote.files();
-      expect(differing(before, sentOf(out))).toEqual([]);
+  it('gives objects headers, sends what is listed, and then deletes', { retry: 1 }, async () => {
+    const origin = await site(path);
+    const { out } = origin;
+    const remote = await storage();
+    expect(await upload(out, remote)).toEqual(DONE);
+    const names = Object.keys(sentOf(out));
+    const puts = remote.sent();
+    expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
+    expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
+    expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
+    const { headers, routes } = readPublished(new Tree(out));
+    for (const name of names) {
+      const route = routes.find(({ file }) => patternOf(file).test(name));
+      const found = await remote.headersOf(name);
+      const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
+      expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
+    }
+    const { lists, put, gone } = await next(origin, STEP);
+    expect(gone.length).toBeGreaterThan(0);
+    expect(await upload(out, remote, ...lists)).toEqual(DONE);
+    const sent = remote.sent();
+    expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
+    expect(sent[put.length - 1]).toBe('PUT snapshot.json');
+    expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
+    const before = remote.files();
+    expect(differing(before, sentOf(out))).toEqual([]);
 
-      // Interrupted, it has deleted nothing and published no snapshot, and is repeated with all.
-      const later = await next(
-        origin,
-        `UPDATE groups SET description = 'other'; DELETE FROM items WHERE id = 7`,
-      );
-      const command = spawn(join(DEPLOY, 'upload.sh'), [out, remote.name], {
-        env: { PATH: process.env['PATH'], ...remote.environment },
-        detached: true,
-        stdio: 'ignore',
-      });
-      const ended = new Promise((settle) => command.once('close', settle));
-      const seen: string[] = [];
-      await until(() => {
-        seen.push(...remote.sent());
-        return seen.length > 3;
-      }, 'objects arrive');
-      process.kill(-(command.pid ?? 0), 'SIGTERM');
-      expect(await ended).not.toBe(0);
-      const now = remote.files();
-      for (const name of ['snapshot.json', ...later.gone]) expect(now[name]).toBe(before[name]);
-      // What edge headers writes stays, and nothing else.
-      for (const name of ['_headers', 'of-somebody-else']) remote.put(name);
-      expect(await upload(out, remote)).toEqual(DONE);
-      const { _headers: own, ...files } = remote.files();
-      expect(own).toBeDefined();
-      expect(differing(files, sentOf(out))).toEqual([]);
-    },
-  );
+    // Interrupted, it has deleted nothing and published no snapshot, and is repeated with all.
+    const later = await next(
+      origin,
+      `UPDATE groups SET description = 'other'; DELETE FROM items WHERE id = 7`,
+    );
+    const command = spawn(join(DEPLOY, 'upload.sh'), [out, remote.name], {
+      env: { PATH: process.env['PATH'], ...remote.environment },
+      detached: true,
+      stdio: 'ignore',
+    });
+    const ended = new Promise((settle) => command.once('close', settle));
+    const seen: string[] = [];
+    await until(() => {
+      seen.push(...remote.sent());
+      return seen.length > 3;
+    }, 'objects arrive');
+    process.kill(-(command.pid ?? 0), 'SIGTERM');
+    expect(await ended).not.toBe(0);
+    const now = remote.files();
+    for (const name of ['snapshot.json', ...later.gone]) expect(now[name]).toBe(before[name]);
+    // What edge headers writes stays, and nothing else.
+    for (const name of ['_headers', 'of-somebody-else']) remote.put(name);
+    expect(await upload(out, remote)).toEqual(DONE);
+    const { _headers: own, ...files } = remote.files();
+    expect(own).toBeDefined();
+    expect(differing(files, sentOf(out))).toEqual([]);
+  });
 
   it('ends with 3, and changes nothing, where the remote can’t be compared', async () => {
     const { out } = await site(path);

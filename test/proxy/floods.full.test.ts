@@ -17,14 +17,12 @@ const residentKiB = (pid = 0): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 const descriptors = (pid = 0): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** A proxy without limits and with a heap of 256 MB. */
 async function started(dist: string) {
   const { NODE_OPTIONS } = limitedTo(UNLIMITED);
   const environment = { NODE_OPTIONS: `--max-old-space-size=256 ${NODE_OPTIONS}` };
   const proxy = await listening(['--dist', dist, '--max-connections-per-client', '300'], environment);
   return {
     ...proxy,
-    /** The status that another client gets. */
     served: async () => (await ask(proxy.port, '/', { from: '127.0.0.9' })).status,
   };
 }

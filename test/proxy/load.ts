@@ -4,13 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode } from '../../proxy/log.js';
 import { ask, type AskOptions } from '../support/ask.js';
 
-/** How often each status or error code. */
 export type Tally = Record<string, number>;
 
 interface LoadOptions extends Pick<AskOptions, 'from'> {
   /** False for a new connection for each request. */
   readonly agent: Agent | false;
-  /** Between two requests. */
   readonly gapMs?: number;
 }
 

@@ -42,7 +42,6 @@ function watched(command: string, ...args: readonly string[]) {
   onTestFinished(() => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-pid, 'SIGKILL');
   });
-  /** The port of the proxy in it, once it serves. */
   const serving = async (): Promise<number> => {
     await expect.poll(() => heard, { timeout: 20_000 }).toMatch(/ proxy on .* serving /);
     return Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(heard)?.[1]);

@@ -11,27 +11,24 @@ const FACTS = { sequence: 3, as_of: '2026-11-20T08:00:00Z', built_at: '2026-11-2
 
 const listen = async (server: Server): Promise<string> => `http://127.0.0.1:${await listenOn(server)}`;
 
-describe('createAdminServer', () => {
+it('createAdminServer has pages for liveness, readiness and metrics, also for HEAD, and nothing else', async () => {
   const stopping = { ready: false, reason: 'stopping' };
   const metrics = new Metrics();
-
-  it('has pages for liveness, readiness and metrics, also for HEAD, and nothing else', async () => {
-    const base = await listen(createAdminServer(metrics, () => stopping));
-    const health = await fetch(`${base}/healthz`);
-    expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}\n']);
-    const ready = await fetch(`${base}/readyz?x=y`);
-    expect([ready.status, ready.headers.get('cache-control')]).toEqual([503, 'no-store']);
-    expect(await ready.json()).toEqual(stopping);
-    const scraped = await fetch(`${base}/metrics`);
-    expect(scraped.headers.get('content-type')).toBe(metrics.registry.contentType);
-    const text = await scraped.text();
-    expect(text).toContain('register_proxy_response_bytes_total');
-    const head = await fetch(`${base}/metrics`, { method: 'HEAD' });
-    const length = String(Buffer.byteLength(text));
-    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, length, '']);
-    for (const path of ['/', '/__proto__']) expect((await fetch(base + path)).status).toBe(404);
-    expect((await fetch(`${base}/metrics`, { method: 'POST' })).status).toBe(404);
-  });
+  const base = await listen(createAdminServer(metrics, () => stopping));
+  const health = await fetch(`${base}/healthz`);
+  expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}\n']);
+  const ready = await fetch(`${base}/readyz?x=y`);
+  expect([ready.status, ready.headers.get('cache-control')]).toEqual([503, 'no-store']);
+  expect(await ready.json()).toEqual(stopping);
+  const scraped = await fetch(`${base}/metrics`);
+  expect(scraped.headers.get('content-type')).toBe(metrics.registry.contentType);
+  const text = await scraped.text();
+  expect(text).toContain('register_proxy_response_bytes_total');
+  const head = await fetch(`${base}/metrics`, { method: 'HEAD' });
+  const length = String(Buffer.byteLength(text));
+  expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, length, '']);
+  for (const path of ['/', '/__proto__']) expect((await fetch(base + path)).status).toBe(404);
+  expect((await fetch(`${base}/metrics`, { method: 'POST' })).status).toBe(404);
 });
 
 const refused = 'snapshot.json is missing or was refused; the log says why';
@@ -53,7 +50,6 @@ it.each<[string, isCurrent: boolean, age: number, maxAge?: number | undefined, r
 
 const REDIS = { isUp: false, fallbacks: 12 };
 
-/** What a proxy of this tree counts. */
 async function sources(root: string, redis?: MetricSources['redis']): Promise<MetricSources> {
   const { snapshots, files, limits, connections } = await startProxy(root);
   return { snapshots, files, limits, connections, redis, build: { version: '1.2.3', node: '20.0.0' } };
@@ -66,17 +62,15 @@ async function scrape(metrics: Metrics, watched: MetricSources) {
   return Object.fromEntries([...samples].map(([, name = '', value]) => [name, value]));
 }
 
-describe('Metrics', () => {
-  it('says NaN where there is no value, and of Redis only if there is one', async () => {
-    const none = await scrape(new Metrics(), await sources(await emptyFolder()));
-    const nan = { snapshot_sequence: 'Nan', snapshot_built_timestamp_seconds: 'Nan' };
-    expect(none).toMatchObject({ ...nan, snapshot_readable: '0' });
-    expect(none).not.toHaveProperty('redis_up');
-    const empty = await tree({ as_of: null });
-    const samples = await scrape(new Metrics(), await sources(empty, REDIS));
-    const redis = { redis_up: '0', redis_fallbacks_total: '12' };
-    expect(samples).toMatchObject({ ...redis, snapshot_as_of_timestamp_seconds: 'Nan' });
-  });
+it('Metrics says NaN where there is no value, and of Redis only if there is one', async () => {
+  const none = await scrape(new Metrics(), await sources(await emptyFolder()));
+  const nan = { snapshot_sequence: 'Nan', snapshot_built_timestamp_seconds: 'Nan' };
+  expect(none).toMatchObject({ ...nan, snapshot_readable: '0' });
+  expect(none).not.toHaveProperty('redis_up');
+  const empty = await tree({ as_of: null });
+  const samples = await scrape(new Metrics(), await sources(empty, REDIS));
+  const redis = { redis_up: '0', redis_fallbacks_total: '12' };
+  expect(samples).toMatchObject({ ...redis, snapshot_as_of_timestamp_seconds: 'Nan' });
 });
 
 /** The names that a file has, of metrics of the proxy and of its process. */

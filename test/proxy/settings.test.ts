@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { OPTIONS, readSettings, type Settings } from '../../proxy/settings.js';
 
-/** The settings that a command line and variables make. */
 function resolve(args: readonly string[], variables: Readonly<Record<string, string>> = {}): Settings {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
@@ -12,7 +11,6 @@ function resolve(args: readonly string[], variables: Readonly<Record<string, str
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A value for each setting. */
 const ALL =
   '--dist=tree --port=1 --host=::1 --trust-proxy=10.0.0.0/8 --redis=redis://r --max-connections=7 ' +
   '--max-connections-per-client=8 --admin-port=9 --admin-host=0.0.0.0 --ready-max-age=10 --access-log=true';

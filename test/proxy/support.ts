@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 
-import { createApp, type AppOptions } from '../../proxy/http/app.js';
+import { createApp } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
 import { Metrics } from '../../proxy/operations.js';
 import { Snapshots } from '../../proxy/tree/snapshot.js';
@@ -66,7 +66,6 @@ export function openFiles(root: string): string[] {
   });
 }
 
-/** An empty folder, gone after the test. */
 export async function emptyFolder(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'proxy-test-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
@@ -81,7 +80,7 @@ export async function tree(changes: Record<string, unknown> = {}, folder?: strin
   return root;
 }
 
-export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted'>> {
+export interface TestOptions {
   /** By bucket, where they differ from those of the tree. */
   readonly tokens?: Readonly<Record<string, number>>;
   readonly server?: Partial<ServerOptions>;
@@ -140,12 +139,14 @@ export function fail(root: string, path: string, code = 'EIO'): void {
 /** Limits that no test reaches. */
 export const UNLIMITED = { api: 1_000_000, download: 1_000_000, page: 1_000_000 };
 
+const isTrusted = (): boolean => false;
+
 /** The whole proxy except for the process around it, on a free port, stopped after the test. */
 export async function startProxy(root: string, options: TestOptions = {}) {
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const { tokens, isTrusted = () => false } = options;
+  const { tokens } = options;
   if (tokens !== undefined) await limit(root, tokens);
   const snapshots = new Snapshots(root, dependencies.log);
   snapshots.start();
@@ -196,11 +197,9 @@ export async function serving(
   return startProxy(root, options);
 }
 
-/** A request as it is sent. */
 export const GET = (target: string, ...fields: string[]): string =>
   [`GET ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 
-/** A connection, and what it was sent so far. */
 export async function open(port: number, options: { from?: string; allowHalfOpen?: boolean } = {}) {
   const { from: localAddress = '127.0.0.1', allowHalfOpen = false } = options;
   let heard = '';
@@ -238,7 +237,6 @@ export function start(args: readonly string[], environment: Record<string, strin
   return started;
 }
 
-/** Starts on a free port and waits until it says so. */
 export async function listening(
   args: readonly string[],
   environment?: Record<string, string>,

@@ -46,23 +46,19 @@ export interface Options {
   readonly purgeList?: string;
   readonly filesFrom?: string;
   readonly deleteFrom?: string;
-  /** The time of the build. */
   readonly at?: string;
 }
 
-/** Builds, and returns what came of it. */
 export function run({ at = '2026-12-01T00:00:00Z', ...flags }: Options): Promise<Published | Refused> {
   return build(buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at));
 }
 
-/** Builds a register that must be publishable. */
 export async function published(options: Options): Promise<Published> {
   const result = await run(options);
   if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
   return result;
 }
 
-/** Publishes a small fictional register. */
 export async function publishedSample(register: string, out: string, records = 50): Promise<void> {
   await writeSample({ file: register, records, seed: 3 });
   await published({ register, out });

@@ -15,9 +15,8 @@ export interface Ended extends Run {
   readonly signal: NodeJS.Signals | null;
 }
 
-const CLI = join(PROJECT, 'build/generator/cli.js');
+export const CLI = join(PROJECT, 'build/generator/cli.js');
 
-/** The arguments that most commands have. */
 export const inputs = (register: string, out: string): readonly string[] => [
   `--operator=${OPERATOR}`,
   `--register=${register}`,
@@ -53,17 +52,14 @@ export function start(args: readonly string[], cwd = PROJECT, uid?: number) {
   return { child, done, output, pid: child.pid ?? 0 };
 }
 
-/** `build` as a process, with removals accepted. */
 export const startBuild = (register: string, out: string, ...more: string[]) =>
   start(buildArgs(register, out, ...more));
 
-/** Runs a command to its end. */
 export async function snapshot(args: readonly string[], cwd?: string, uid?: number): Promise<Run> {
   const { signal: _, ...run } = await start(args, cwd, uid).done;
   return run;
 }
 
-/** Waits until something is so. */
 export async function until(condition: () => boolean, what: string, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
   while (!condition()) {

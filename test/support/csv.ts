@@ -1,6 +1,5 @@
 /** CSV as RFC 4180 has it, read strictly: what is not exactly that is an error. Nothing is null, `""` an empty text. */
 
-/** The records of a file, header included. */
 export function parseCsv(text: string): (string | null)[][] {
   const records: (string | null)[][] = [];
   let record: (string | null)[] = [];
@@ -26,7 +25,6 @@ export function parseCsv(text: string): (string | null)[][] {
   return records;
 }
 
-/** The records of a file by the names in its header. */
 export function csvObjects(text: string): Record<string, string | null>[] {
   const [header = [], ...records] = parseCsv(text);
   return records.map((record) => {

@@ -1,5 +1,5 @@
 /** Folders of a test file, gone when it is done. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -12,4 +12,10 @@ export function temporary(): (name: string) => string {
   let count = 0;
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return (name) => join(folder, `${(count += 1)}-${name}`);
+}
+
+/** Makes a folder. @returns its path */
+export function newFolder(folder: string): string {
+  mkdirSync(folder);
+  return folder;
 }

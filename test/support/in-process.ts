@@ -7,7 +7,6 @@ import { EXIT, Failure } from '../../generator/base/errors.js';
 import { effectsAt, quiet } from './build.js';
 import type { Run } from './cli.js';
 
-/** What its clock says. */
 export const CLOCK = '2026-12-24T00:00:00Z';
 
 export async function inProcess(...args: readonly string[]): Promise<Run> {

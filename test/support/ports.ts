@@ -13,7 +13,6 @@ export async function listening(server: Server | HttpServer): Promise<number> {
   return address.port;
 }
 
-/** Ends a server and its connections. */
 export async function ended(server: Server | HttpServer): Promise<void> {
   const isClosed = once(server, 'close');
   if ('closeAllConnections' in server) server.closeAllConnections();

@@ -125,7 +125,6 @@ export function urlsOf(out: string): (file: string) => string | undefined {
   };
 }
 
-/** The files of a tree that are no compressed siblings. */
 export const documentsOf = (content: Readonly<Record<string, string>>): string[] =>
   Object.keys(content).filter((file) => !isSibling(file));
 
@@ -194,7 +193,6 @@ function listOf(copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[
   return lines.join('');
 }
 
-/** Its digest. */
 export const digestOf = (copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string =>
   sha256(listOf(copy, routes));
 

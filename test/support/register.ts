@@ -58,11 +58,26 @@ export function writeRegister(file: string, content: string | Rows, shape: Shape
   return file;
 }
 
-/** Changes a register that is there. */
 export function changeRegister(file: string, sql: string): void {
   const database = openDatabase(file, { fileMustExist: true });
   try {
     database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
+/** Runs statements on a database of any kind, which is made if it is not there. @returns its path */
+export function runSql(file: string, ...statements: readonly string[]): string {
+  openDatabase(file).exec(statements.join('\n')).close();
+  return file;
+}
+
+/** The rows of a query, each as a list. */
+export function rowsOf(file: string, sql: string): unknown[] {
+  const database = openDatabase(file, { readonly: true });
+  try {
+    return database.prepare<[]>(sql).raw(true).all();
   } finally {
     database.close();
   }

@@ -119,7 +119,6 @@ export class Site {
 
 type Path = (name: string) => string;
 
-/** Copies a register and its tree. */
 export function copyOf(site: Pick<Site, 'register' | 'out'>, path: Path): Site {
   const copy = new Site(path('register.sqlite'), path('dist'));
   cpSync(site.register, copy.register);
@@ -135,11 +134,13 @@ export function copies(path: Path, make: () => Promise<Site>): () => Promise<Sit
 
 /** For each call a site of its own with these rows, which are built once. */
 export const sites = (path: Path, rows: Rows | string): (() => Promise<Site>) =>
-  copies(path, () => built(path('first.sqlite'), path('first'), rows));
+  copies(path, () => siteOf(path, rows));
 
-async function built(register: string, out: string, rows: Rows | string): Promise<Site> {
-  await published({ register: writeRegister(register, rows), out });
-  return new Site(register, out);
+/** A register of these rows, and its tree. */
+export async function siteOf(path: Path, rows: Rows | string, options: Partial<Options> = {}): Promise<Site> {
+  const made = new Site(writeRegister(path('register.sqlite'), rows), path('dist'));
+  await published({ register: made.register, out: made.out, ...options });
+  return made;
 }
 
 /** Two registers that lead to each other by `STEP`, and the tree of each as a first build gives it. */
@@ -157,7 +158,7 @@ async function buildBoth(): Promise<readonly [Site, Site]> {
   const folder = mkdtempSync(join(tmpdir(), 'register-pair-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const inFolder = (name: string): string => join(folder, name);
-  const first = await built(inFolder('a.sqlite'), inFolder('a'), ROWS);
+  const first = await siteOf(inFolder, ROWS);
   const second = writeRegister(inFolder('b.sqlite'), ROWS);
   changeRegister(second, `PRAGMA synchronous = OFF; ${STEP}`);
   await published({ register: second, out: inFolder('b') });
@@ -174,7 +175,6 @@ export async function pair(path: Path): Promise<Pair> {
   };
 }
 
-/** A site with the rows above. */
 export async function site(path: Path): Promise<Site> {
   const [first] = await (both ??= buildBoth());
   return copyOf(first, path);

@@ -26,7 +26,6 @@ function source(file: string): Source {
 
 const slashed = (path: string): string => path.split(sep).join('/');
 
-/** All sources below a folder. */
 export function sourcesIn(folder: string): Source[] {
   if (!existsSync(join(PROJECT, folder))) return [];
   return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })

@@ -10,7 +10,6 @@ interface TreeFile {
   readonly sha256: string;
 }
 
-/** Copies a tree with its state. */
 export function copyTree(from: string, to: string): void {
   // With their times, by which siblings are known to be of their documents.
   cpSync(from, to, { recursive: true, preserveTimestamps: true });
@@ -19,7 +18,6 @@ export function copyTree(from: string, to: string): void {
   rmSync(inState(to, 'tree'));
 }
 
-/** Deletes a tree with its state. */
 export function removeTree(out: string): void {
   for (const folder of [out, inState(out)]) rmSync(folder, { recursive: true, force: true });
 }
@@ -48,7 +46,6 @@ export const pathsBelow = (folder: string, isWanted: (entry: Dirent) => boolean)
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .toSorted();
 
-/** Every folder below a folder. */
 export const foldersOf = (folder: string): string[] => pathsBelow(folder, (entry) => entry.isDirectory());
 
 /** Whether a file is a compressed sibling, which has no URL of its own; what is a download or bundle is no sibling. */
@@ -91,7 +88,6 @@ export const isAlias = (path: string): boolean => /^api\/v1\/\w+\/platform\//.te
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));
 
-/** The JSON of a file of the tree. */
 export function json(tree: Tree, path: string): unknown {
   const file = tree.get(path);
   if (file === undefined) throw new Error(`no "${path}" in the tree`);

@@ -1,10 +1,8 @@
 /** Values as tests compare them, none of them `any`. */
 import { expect } from 'vitest';
 
-/** Stands for any text that holds this one. */
 export const containing = (text: string): unknown => expect.stringContaining(text);
 
-/** Stands for any text of this form. */
 export const matching = (form: RegExp): unknown => expect.stringMatching(form);
 
 /** The members of what must be an object. */

@@ -8,14 +8,13 @@ import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { inProcess } from '../support/in-process.js';
 import { startProxy } from '../support/proxy.js';
-import { hashesOf, snapshotOf } from '../support/published.js';
+import { snapshotOf } from '../support/published.js';
 import { changeRegister, writeRegister, type Rows } from '../support/register.js';
+import { Site } from '../support/site.js';
 import { it, thorough } from '../support/thorough.js';
 import { pathsBelow, readTree } from '../support/tree.js';
 import { containing } from '../support/values.js';
-import { filesOf, run, scriptOf } from '../clients/python.js';
 import { withFault } from '../generator/publish/faults.js';
-import { startProxy as served, type TestProxy } from '../proxy/support.js';
 import { sender, type Answer } from './contract/cases.js';
 import { startNginx } from './contract/servers.js';
 
@@ -143,69 +142,38 @@ describe('a record by the id of the platform', () => {
   });
 });
 
-/** What a build changes, and what those who follow it make of that. */
-const STEPS: readonly { readonly sql: string; readonly files: readonly string[] }[] = [
-  { sql: '', files: ['abc.json', 'def.json', 'other.json'] },
+/** What a build changes, and the paths that there are then. */
+const STEPS: readonly (readonly [sql: string, files: string])[] = [
+  ['', 'abc.json def.json other.json'],
   // Another id, and one that another record had, which gets siblings.
-  {
-    sql: `UPDATE groups SET platform_id = 'ghi' WHERE id = 1;
-      UPDATE groups SET platform_id = 'abc', description = '${TEXT}' WHERE id = 3`,
-    files: ['abc.json', 'abc.json.br', 'abc.json.gz', 'def.json', 'ghi.json'],
-  },
+  [
+    `UPDATE groups SET platform_id = 'ghi' WHERE id = 1;
+     UPDATE groups SET platform_id = 'abc', description = '${TEXT}' WHERE id = 3`,
+    'abc.json abc.json.br abc.json.gz def.json ghi.json',
+  ],
   // No byte of the other record changes, but that it has a path.
-  {
-    sql: `INSERT INTO groups (id, platform_id, measured_at) VALUES (4, 'DEF', '2026-11-20T08:00:00Z');
-      UPDATE groups SET platform_id = NULL WHERE id = 1; UPDATE groups SET description = 'short' WHERE id = 3`,
-    files: ['abc.json'],
-  },
-  { sql: `INSERT INTO withheld VALUES ('group', 4, '${T}')`, files: ['abc.json', 'def.json'] },
+  [
+    `INSERT INTO groups (id, platform_id, measured_at) VALUES (4, 'DEF', '2026-11-20T08:00:00Z');
+     UPDATE groups SET platform_id = NULL WHERE id = 1; UPDATE groups SET description = 'short' WHERE id = 3`,
+    'abc.json',
+  ],
+  [`INSERT INTO withheld VALUES ('group', 4, '${T}')`, 'abc.json def.json'],
 ];
 
 const small = (): string =>
   writeRegister(path('small.sqlite'), {
-    groups: [
-      { id: 1, platform_id: 'abc' },
-      { id: 2, platform_id: 'def' },
-      { id: 3, platform_id: 'other' },
-    ],
+    groups: ['abc', 'def', 'other'].map((platform_id, index) => ({ id: index + 1, platform_id })),
   });
 
-const linesOf = (file: string) =>
-  readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '');
-
-const hasPython = has('mirror.py over records by ids of the platform', 'python3');
-
-thorough('of a record follows what changes: in the tree, the lists for operators and a copy', async () => {
-  const [register, out, copy] = [small(), path('following'), path('copy')];
-  const lists = { filesFrom: path('files'), deleteFrom: path('delete'), purgeList: path('purge') };
-  const remote = new Map<string, string>();
-  let proxy: TestProxy | undefined;
-  for (const [step, { sql, files }] of STEPS.entries()) {
-    changeRegister(register, sql);
+thorough('of a record follows what changes', async () => {
+  const site = new Site(small(), path('following'));
+  for (const [step, [sql, files]] of STEPS.entries()) {
     // Somebody else gives the file the name that it gets: a rename from one name of a file to another does nothing.
-    if (step === 3) linkSync(join(out, 'api/v1/group/2.json'), join(out, fileOf('def')));
-    const at = `2026-12-01T00:00:0${step}Z`;
-    await published({ register, out, acceptRemovals: true, acceptRenumbered: true, at, ...lists });
-    expect(aliasesIn(out)).toEqual(files);
-    expect(await inProcess('verify', '--out', out)).toMatchObject({ code: 0 });
-    const hashes = hashesOf(out);
-    for (const file of linesOf(lists.filesFrom)) remote.set(file, hashes[file] ?? '');
-    for (const file of linesOf(lists.deleteFrom)) remote.delete(file);
-    expect(Object.fromEntries(remote)).toEqual(hashes);
-
-    if (!hasPython) continue;
-    proxy ??= await served(out);
-    proxy.look();
-    // What the steps before have taken from its limits is back.
-    proxy.advance(3_600_000);
-    expect(await run(scriptOf('mirror.py'), `http://127.0.0.1:${proxy.port}`, copy)).toBe('');
-    expect(filesOf(copy)).toEqual(filesOf(out));
-    expect(aliasesIn(copy)).toEqual(aliasesIn(out).filter((file) => file.endsWith('.json')));
-    expect(inodeIn(copy, fileOf('abc'))).toBe(inodeIn(copy, `api/v1/group/${step === 0 ? 1 : 3}.json`));
+    if (step === 3) linkSync(join(site.out, 'api/v1/group/2.json'), join(site.out, fileOf('def')));
+    await site.build(sql);
+    expect(aliasesIn(site.out).join(' ')).toBe(files);
+    expect(await inProcess('verify', '--out', site.out)).toMatchObject({ code: 0 });
   }
-  expect(readFileSync(lists.purgeList, 'utf8')).toContain('/api/v1/group/platform/def\n');
 });
 
 it('of a record is a file of its own where the file system has no links', async () => {

@@ -7,7 +7,6 @@ import { PROJECT } from '../../support/project.js';
 
 const stop = new AbortController();
 
-/** Progress whose lines are kept. */
 function lined() {
   const lines: string[] = [];
   let now = 1_000_000;

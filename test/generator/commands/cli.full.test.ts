@@ -1,16 +1,14 @@
 /** The command line as those who script it meet it: exit codes, one line a mistake, and a tree that stays. */
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SAMPLE_ID } from '../../../generator/register/database.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { OPERATOR, published } from '../../support/build.js';
 import { snapshot, type Run } from '../../support/cli.js';
-import { PROJECT, temporary } from '../../support/folder.js';
+import { PROJECT, newFolder, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { stateOf } from '../../support/published.js';
-import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
-import { readTree } from '../../support/tree.js';
+import { SCHEMA, changeRegister, runSql, writeRegister } from '../../support/register.js';
 import { matching } from '../../support/values.js';
 
 const path = temporary();
@@ -21,26 +19,16 @@ const SEVEN = ['groups', 'users', 'games', 'items']
 
 const good = (sql = ''): string => writeRegister(path('register.sqlite'), `${SEVEN} ${sql}`);
 
-/** A new file with this content. */
 function fileWith(content: string | Uint8Array, name = 'file'): string {
   const file = path(name);
   writeFileSync(file, content);
   return file;
 }
 
-/** A new folder with a file of this content. */
 function folderWith(name: string, content: string): string {
-  const folder = path('folder');
-  mkdirSync(folder);
+  const folder = newFolder(path('folder'));
   writeFileSync(join(folder, name), content);
   return folder;
-}
-
-/** An SQLite file of this SQL. */
-function database(sql: string, name = 'register.sqlite'): string {
-  const file = path(name);
-  openDatabase(file).exec(sql).close();
-  return file;
 }
 
 /** Another user if this process is root's, who may write anywhere; `nobody` on most systems. */
@@ -80,7 +68,7 @@ const REGISTERS: readonly Refusal[] = [
   ],
   [
     `no register yet`,
-    () => database('CREATE TABLE guild (gid)', `the guild's.db`),
+    () => runSql(path(`the guild's.db`), 'CREATE TABLE guild (gid)'),
     1,
     `"$" is not a register yet: \`scaffold --register '$'\`` +
       ' prints the views it needs; when it follows the contract: PRAGMA user_version = 1 (see docs/your-register.md)',
@@ -93,7 +81,7 @@ const REGISTERS: readonly Refusal[] = [
   ],
   [
     'encoded as UTF-16',
-    () => database(`PRAGMA encoding = 'UTF-16le'; ${SCHEMA} ${SEVEN}`),
+    () => runSql(path('utf-16.sqlite'), `PRAGMA encoding = 'UTF-16le';`, SCHEMA, SEVEN),
     1,
     'is encoded as UTF-16le, expected UTF-8',
   ],
@@ -158,8 +146,7 @@ describe('a build that can’t be done', () => {
   });
 
   it.skipIf(!mayBeOther)('for its register in WAL mode, whose folder it can’t write to', async () => {
-    const folder = path('folder');
-    mkdirSync(folder);
+    const folder = newFolder(path('folder'));
     chmodSync(dirname(folder), 0o755);
     const file = writeRegister(join(folder, 'register.sqlite'), SEVEN);
     changeRegister(file, 'PRAGMA journal_mode = WAL');
@@ -213,17 +200,4 @@ it('sample never writes over another file, and says how much it wrote', async ()
   expect(readFileSync(file, 'utf8')).toBe('years of work');
   const { stdout } = await sample(path('sample.sqlite'));
   expect(stdout).toMatch(/^Wrote 0 fictional records \(0 rows, \d+[.]\d kB\) to /);
-});
-
-it('a build finds the register of the working folder, and reads it only; --quiet prints nothing', async () => {
-  const folder = path('folder');
-  mkdirSync(join(folder, 'data'), { recursive: true });
-  const register = writeRegister(join(folder, 'data/register.sqlite'), SEVEN);
-  changeRegister(register, `PRAGMA application_id = ${SAMPLE_ID}`);
-  writeFileSync(join(folder, 'data/operator.json'), readFileSync(OPERATOR));
-  const before = readFileSync(register);
-  expect(await snapshot(['build', '--quiet'], folder)).toEqual({ code: 0, stdout: '', stderr: '' });
-  expect(readTree(join(folder, 'dist')).has('api/v1/group/7.json')).toBe(true);
-  expect(readFileSync(register)).toEqual(before);
-  expect([...readTree(join(folder, 'data')).keys()]).toEqual(['operator.json', 'register.sqlite']);
 });

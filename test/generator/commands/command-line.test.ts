@@ -1,12 +1,12 @@
 /** One name for one program: `serve`, `status`, what help calls it, and messages in its own words. */
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SAMPLE_ID } from '../../../generator/register/database.js';
 import { published } from '../../support/build.js';
-import { inputs, snapshot } from '../../support/cli.js';
-import { PROJECT, temporary } from '../../support/folder.js';
+import { inputs, snapshot, start, until } from '../../support/cli.js';
+import { PROJECT, newFolder, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { sites } from '../../support/site.js';
@@ -14,7 +14,6 @@ import { containing, matching } from '../../support/values.js';
 import { interruptCommit } from '../publish/support.js';
 
 const path = temporary();
-const CLI = join(PROJECT, 'build/generator/cli.js');
 const T = '2026-11-20T08:00:00Z';
 const ROWS = {
   groups: [{ id: 1, name: 'A long name that begins alike', description: 'x'.repeat(200) }, { id: 2 }],
@@ -24,18 +23,12 @@ const site = sites(path, ROWS);
 
 it('`serve` takes --out for the tree, and ends with 0 after SIGTERM', async () => {
   const { out } = await site();
-  const child = spawn(process.execPath, [CLI, 'serve', '--out', out, '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise((settle) => child.once('close', settle));
-  const base = await new Promise<string>((settle) => {
-    child.stdout.setEncoding('utf8').once('data', (text: string) => {
-      settle(/http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? text);
-    });
-  });
+  const { child, done, output } = start(['serve', '--out', out, '--port', '0']);
+  await until(() => output.stdout !== '', 'it listens');
+  const [base = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(output.stdout) ?? [];
   expect(await fetch(`${base}/api/v1/group/1`).then((response) => response.json())).toMatchObject({ id: 1 });
   child.kill('SIGTERM');
-  expect(await ended).toBe(0);
+  expect((await done).code).toBe(0);
 });
 
 it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
@@ -81,8 +74,7 @@ it('status says that there is no tree, and of a commit that was interrupted what
   const said = 'a commit is under way or was interrupted: the next build completes it';
   expect(await status(out)).toMatchObject({ code: 0, stdout: containing(`; ${said}\n`) });
   expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: true });
-  const first = path('first');
-  mkdirSync(first);
+  const first = newFolder(path('first'));
   const none = `error: "${first}" holds no published tree (no snapshot.json)`;
   expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}\n` });
   await interruptCommit({ register, out: first }, 1);
@@ -172,8 +164,7 @@ it('a build without --operator warns of any register but a sample', async () => 
 });
 
 it('where the folder has no data/operator.json, builds take the example of the program, and the warning names it', async () => {
-  const folder = path('elsewhere');
-  mkdirSync(folder);
+  const folder = newFolder(path('elsewhere'));
   const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
   const args = ['build', '--quiet', '--register', register];
   const warning = warningOf(join(PROJECT, 'data/operator.json'));

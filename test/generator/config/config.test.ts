@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { assert, constantFrom, json, nat, oneof, property, string, tuple } from 'fast-check';
 import { buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/base/errors.js';
-import { OPERATOR, published } from '../../support/build.js';
+import { OPERATOR } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { writeRegister } from '../../support/register.js';
+import { siteOf } from '../../support/site.js';
 import { isSibling, readTree } from '../../support/tree.js';
 import { containing, fields } from '../../support/values.js';
 import { placesIn } from '../../../generator/config/json-places.js';
@@ -16,7 +16,6 @@ const valid: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
 
 const changed = (changes: object) => JSON.stringify({ ...fields(valid), ...changes });
 
-/** What is configured by an operator file of this content. */
 function configOf(content: string | Buffer) {
   const operator = path('operator.json');
   writeFileSync(operator, content);
@@ -55,8 +54,7 @@ describe('buildConfig', () => {
       imprint: 'https://Bücher.Example/imprint',
     };
     writeFileSync(operator, changed(odd));
-    const out = path('dist');
-    await published({ register: writeRegister(path('register.sqlite'), ''), out, operator });
+    const { out } = await siteOf(path, '', { operator });
     const texts = [...readTree(out)].filter(([file]) => !isSibling(file)).map(([, { text }]) => text);
     const urls = texts
       .flatMap((text) => text.match(/https?:[^\s"<>')]*example[^\s"<>')]*/gi) ?? [])
@@ -75,7 +73,6 @@ describe('buildConfig', () => {
   );
 });
 
-/** The message of an operator file that is refused. */
 function messageOf(content: string | Buffer): string {
   const { message, exitCode } = failure(() => configOf(content));
   expect(exitCode).toBe(2);

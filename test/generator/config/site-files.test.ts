@@ -30,7 +30,6 @@ const FILES: Files = {
   'about/more/imprint.txt': 'in folders of their own',
 };
 
-/** An operator file that names a folder next to it. */
 function site(files = FILES, key = 'site') {
   const root = path('root');
   const operator = writeOperator(root, { files: key }, files);
@@ -112,7 +111,6 @@ describe('the operator’s own files', () => {
   });
 });
 
-/** What a build says that ends with exit code 2 and publishes nothing. */
 const refused = async (made: Site): Promise<string> => {
   const { code, stderr } = await command('build', made);
   expect([code, existsSync(made.out)]).toEqual([2, false]);

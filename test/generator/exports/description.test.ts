@@ -6,13 +6,12 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { writeSample } from '../../../data/sample.js';
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { snapshotOf, sha256 } from '../../support/published.js';
-import { WITH_PLATFORM_IDS, changeRegister } from '../../support/register.js';
+import { WITH_PLATFORM_IDS, changeRegister, rowsOf } from '../../support/register.js';
 import { fields } from '../../support/values.js';
 import { placesOf, readDescription } from '../outputs/openapi/support.js';
 import { between, textOf } from '../outputs/pages/site.js';
@@ -77,11 +76,9 @@ const packageShape = z.object({
 
 const read = () => packageShape.parse(JSON.parse(readFileSync(join(folder, 'datapackage.json'), 'utf8')));
 
-/** The resources that are tables, and those of them that are CSV. */
 const tables = () => read().resources.filter((resource) => resource.type === 'table');
 const csvTables = () => tables().filter((table) => table.path.endsWith('.csv'));
 
-/** What a value of each type looks like. */
 const LOOKS = {
   integer: /^-?(0|[1-9]\d*)$/,
   boolean: /^(true|false)$/,
@@ -89,7 +86,6 @@ const LOOKS = {
   string: /[^]*/,
 };
 
-/** Whether a cell is as its field says. */
 function fits(cell: string | null, { type, constraints }: z.infer<typeof fieldShape>): boolean {
   const { required, minimum } = constraints;
   if (cell === null) return required === undefined;
@@ -114,9 +110,8 @@ describe('datapackage.json', () => {
     }
     // It names its snapshot, as does the database.
     expect(read()).toMatchObject({ sequence, digest });
-    const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
-    expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);
-    database.close();
+    const about = rowsOf(join(folder, 'register.sqlite'), 'SELECT sequence, digest FROM about');
+    expect(about).toEqual([[sequence, digest]]);
   });
 
   it('describes every column as it is: order, type, values, what is never null, and how many rows', () => {
@@ -138,7 +133,6 @@ describe('datapackage.json', () => {
   });
 });
 
-/** The rows of all tables. */
 const allRows = (): number => csvTables().reduce((sum, { rows }) => sum + rows, 0);
 
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -157,7 +151,6 @@ function valuesAt(document: unknown, place: string): readonly unknown[] {
         .map((entry) => at(entry, inside));
 }
 
-/** The places of a record that hold a value, but for its links. */
 const valuePlaces = (record: unknown): string[] =>
   placesOf(record).filter((place) => !place.startsWith('links') && isValue(at(record, place)));
 const isValue = (value: unknown): boolean => value !== null && typeof value !== 'object';

@@ -39,7 +39,6 @@ const moreTree = await fresh(copyOf(first, path), MORE);
 
 const site = (): Site => copyOf(first, path);
 
-/** The downloads, and what describes them. */
 const downloadsOf = <T>(files: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(files).filter(([name]) => isDownload(name)));
 const restOf = (out: string): Record<string, string> =>
@@ -48,7 +47,6 @@ const writtenBy = ({ exports }: Published): string[] =>
   Object.keys(exports).filter((name) => exports[name]?.written);
 const file = (out: string, name: string): string => join(out, 'downloads', name);
 
-/** The tree of a first build, which no download was kept for. */
 async function fresh({ register }: Site, sql: string): Promise<string> {
   const out = path('fresh');
   changeRegister(register, sql);

@@ -5,7 +5,6 @@ import { gunzipSync } from 'node:zlib';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { writeDatabase } from '../../../generator/exports/database.js';
 import { ParquetFile } from '../../../generator/exports/parquet.js';
 import { EXPORTS, exportsOf } from '../../../generator/exports/tables.js';
@@ -16,17 +15,47 @@ import { RESOURCES } from '../../../generator/schema/schema.js';
 import type { ValueType } from '../../../generator/schema/shape.js';
 import { csvObjects, parseCsv } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
-import { NASTY, NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { sha256 } from '../../support/published.js';
-import { writeRegister } from '../../support/register.js';
+import { rowsOf, runSql, writeRegister, type Rows } from '../../support/register.js';
 import { contextOf } from './support.js';
 
 const path = temporary();
+
+const TIME = '2026-11-20T08:00:00Z';
+/** Texts that a file format may get wrong. */
+const NASTY = [
+  ...'plain|| outer spaces |a,b|say "hi"|"|""|+1|=SUM(A1:A9)|-2|@x|null|NULL|true|007|\\|\\"'.split('|'),
+  ...'line\nbreak|line\r\nbreak|\r|\n|tab\tin it, and behind\t|🦊 emoji|مرحبا'.split('|'),
+  ...'\u202eright to left|\ufeffmark|\u0000nul|\u001f|\uffff'.split('|'),
+  'ß'.repeat(5000),
+];
+const NASTY_REGISTER: Rows = {
+  groups: [
+    ...NASTY.map((name, index) => ({ id: index + 1, name, description: name, platform_id: name })),
+    { id: 100, owner_state: 'owned', owner_id: 7, owner_name: 'seven', public_entry: 1, verified: 0 },
+    { id: 101, owner_state: 'none', member_count: 0 },
+    { id: 9_007_199_254_740_991 },
+  ],
+  group_member_readings: [
+    { group_id: 100, measured_at: '2026-11-10T08:00:00Z', member_count: 9_007_199_254_740_991 },
+    { group_id: 100, measured_at: '2026-11-19T08:00:00Z', member_count: 9 },
+    { group_id: 100, measured_at: TIME, member_count: 3 },
+  ],
+  users: [{ id: 7, username: 'seven', verified: 1 }, { id: 8 }],
+  usernames: NASTY.filter((name) => name !== '').map((username, index) => ({
+    user_id: 8,
+    position: index + 1,
+    username,
+    changed_at: index === 3 ? TIME : null,
+    first_measured_at: TIME,
+    last_measured_at: TIME,
+  })),
+};
+
 const folder = path('out');
 const fileOf = (name: string): string => join(folder, 'downloads', name);
 const csvOf = (table: string): string => readFileSync(fileOf(`${table}.csv`), 'utf8');
 
-/** The CSV of each table that a register measures. */
 const written = (context: Context): Map<string, string> =>
   new Map(
     exportsOf(context.register.measured).map(({ name }) => {
@@ -41,7 +70,6 @@ const parsers = { stringFromBytes: (bytes?: Uint8Array) => bytes && exact.decode
 const parquetRows = async (file: string): Promise<Record<string, unknown>[]> =>
   parquetReadObjects({ file: await asyncBufferFromFile(file), parsers });
 
-/** A value of Parquet as CSV has it. */
 const cellOf = (value: unknown): unknown =>
   value instanceof Date
     ? value.toISOString().replace('.000Z', 'Z')
@@ -141,11 +169,7 @@ it('a text that a JSON function made is, here and in documents, what the same te
     `body -> '$.value'`,
     `(SELECT json_quote(value) FROM json_each(body) WHERE key = 'value')`,
   ].map((text, index) => {
-    const file = path(`json-${index}.sqlite`);
-    const database = openDatabase(file);
-    database.exec(registerOf(text));
-    database.close();
-    const context = contextOf(file);
+    const context = contextOf(runSql(path(`json-${index}.sqlite`), registerOf(text)));
     const documents = RESOURCES.flatMap((resource) => [...records(context.register, resource)]);
     return { tables: written(context), documents };
   });
@@ -186,19 +210,10 @@ writeRegister(file, { ...NASTY_REGISTER, withheld: [{ kind: 'user', id: 7, since
 type Stored = string | number | null;
 const rowsShape = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
 
-/** What a query finds in the database that was written. */
-function found(sql: string, database = plain): Stored[][] {
-  const opened = openDatabase(database, { readonly: true });
-  try {
-    return rowsShape.parse(opened.prepare<[]>(sql).raw(true).all());
-  } finally {
-    opened.close();
-  }
-}
+const found = (sql: string, database = plain): Stored[][] => rowsShape.parse(rowsOf(database, sql));
 
 const TEXTS: ReadonlySet<ValueType> = new Set(['text', 'enum', 'time', 'date']);
 
-/** A value of the database as CSV has it. */
 function storedCell(value: Stored, type: ValueType): string | null {
   if (value === null) return null;
   expect(typeof value).toBe(TEXTS.has(type) ? 'string' : 'number');

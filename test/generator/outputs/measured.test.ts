@@ -9,7 +9,8 @@ import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeOperator } from '../../support/operator.js';
 import { contentOf, snapshotOf } from '../../support/published.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { changeRegister } from '../../support/register.js';
+import { siteOf } from '../../support/site.js';
 import { containing, fields } from '../../support/values.js';
 import { json, readTree, type Tree } from '../../support/tree.js';
 import { readDescription } from './openapi/support.js';
@@ -25,7 +26,6 @@ async function sample(): Promise<string> {
   return file;
 }
 
-/** A sample without these tables and columns. */
 async function lacking(absent: readonly string[] = ABSENT): Promise<string> {
   const file = await sample();
   const drops = absent.map((each) =>
@@ -35,26 +35,21 @@ async function lacking(absent: readonly string[] = ABSENT): Promise<string> {
   return file;
 }
 
-/** An operator file that says that something is not measured. */
 const operator = (...notMeasured: readonly string[]): string =>
   writeOperator(path('site'), { not_measured: notMeasured });
 
-/** The files with a name or content of this form. */
 const namesIn = (tree: Tree, what: RegExp): string[] =>
   [...tree]
     // The typed client is the same for all registers.
     .filter(([file, { text }]) => file !== 'clients/client.ts' && what.test(`${file}\n${text}`))
     .map(([file]) => file);
 
-/** What routes say where they have nothing. */
 const absentIn = (out: string): Record<string, unknown> =>
   Object.fromEntries(snapshotOf(out).routes.map((route) => [route.name, route['absent']]));
 
-/** The first document below a folder. */
 const firstOf = (tree: Tree, folder: string): string =>
   [...tree.keys()].find((file) => new RegExp(`^${folder}/\\d+\\.json$`).test(file)) ?? '';
 
-/** Builds by the command line. @returns what that prints */
 async function built(register: string, out: string, notMeasured: readonly string[] = []): Promise<string> {
   const args = ['--register', register, '--operator', operator(...notMeasured), '--out', out];
   const { code, stdout } = await inProcess('build', ...args);
@@ -132,16 +127,14 @@ describe('a register without a kind and without histories', () => {
 
 const KINDS = ['groups', 'users', 'games', 'items'];
 const COLUMNS = KINDS.flatMap((table) => [`${table}.first_measured_at`, `${table}.measurements`]);
-always.each(some([[...ABSENT, ...DECLARED], COLUMNS], 1))(
-  'a register without %s, … is published as if its operator said so',
-  async (...absent) => {
-    const isAbove = absent.includes('items');
-    const [one, other] = [isAbove ? out : path('one'), path('other')];
-    if (!isAbove) await built(await lacking(absent), one);
-    await built(await sample(), other, absent);
-    expect(contentOf(other)).toEqual(contentOf(one));
-  },
-);
+const LACKING = some([[...ABSENT, ...DECLARED], COLUMNS], 1);
+always.each(LACKING)('without %s, … a register is as if its operator said so', async (...absent) => {
+  const isAbove = absent.includes('items');
+  const [one, other] = [isAbove ? out : path('one'), path('other')];
+  if (!isAbove) await built(await lacking(absent), one);
+  await built(await sample(), other, absent);
+  expect(contentOf(other)).toEqual(contentOf(one));
+});
 
 const T = '2026-11-20T08:00:00Z';
 const EARLIER = '2026-11-01T08:00:00Z';
@@ -171,7 +164,7 @@ describe('a register that keeps neither the first measurement of its records nor
   });
 
   it('may keep them of some kinds, or of some records, and adds up no more than it knows', async () => {
-    const register = writeRegister(path('register.sqlite'), {
+    const { out } = await siteOf(path, {
       groups: [
         { id: 1, first_measured_at: null, measurements: null },
         { id: 2, measurements: 3 },
@@ -182,8 +175,6 @@ describe('a register that keeps neither the first measurement of its records nor
         { id: 2, first_measured_at: EARLIER, measurements: null },
       ],
     });
-    const out = path('dist');
-    await published({ register, out });
     const tree = readTree(out);
     expect(json(tree, 'api/v1/stats.json')).toMatchObject({
       groups: { records: 2, first_measured_at: null, measurements: null },
@@ -233,26 +224,22 @@ const NULLABLE = TABLES.flatMap(({ name, columns }) =>
   }),
 );
 
-thorough(
-  'without nullable columns and withheld list, a register gives the documents of one where they are NULL and empty',
-  async () => {
-    const register = await sample();
-    /** Pages, and the chart in other pages, leave out what a register lacks, and say what is NULL. */
-    const documents = async () => {
-      const out = path('fresh');
-      await published({ register, out });
-      const isPage = /\.html(\.\w+)?$|^developers\.json|^embed\.js/;
-      return Object.fromEntries(Object.entries(contentOf(out)).filter(([file]) => !isPage.test(file)));
-    };
-    changeRegister(register, 'DELETE FROM withheld');
-    for (const { table, column } of NULLABLE)
-      changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
-    const whole = await documents();
-    const drops = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN ${column};`);
-    changeRegister(register, `${drops.join(' ')} DROP TABLE withheld`);
-    expect(await documents()).toEqual(whole);
-  },
-);
+thorough('without nullable columns, documents are those of a register in which they are NULL', async () => {
+  const register = await sample();
+  /** Pages, and the chart in other pages, leave out what a register lacks, and say what is NULL. */
+  const documents = async () => {
+    const out = path('fresh');
+    await published({ register, out });
+    const isPage = /\.html(\.\w+)?$|^developers\.json|^embed\.js/;
+    return Object.fromEntries(Object.entries(contentOf(out)).filter(([file]) => !isPage.test(file)));
+  };
+  changeRegister(register, 'DELETE FROM withheld');
+  for (const { table, column } of NULLABLE) changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
+  const whole = await documents();
+  const drops = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN ${column};`);
+  changeRegister(register, `${drops.join(' ')} DROP TABLE withheld`);
+  expect(await documents()).toEqual(whole);
+});
 
 /** The users that own something. */
 const ownersIn = (tree: Tree): readonly unknown[] =>

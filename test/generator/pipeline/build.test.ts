@@ -7,6 +7,7 @@ import { published, run } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeRegister, type Rows } from '../../support/register.js';
 import { changedBy, snapshotOf, stateOf } from '../../support/published.js';
+import { siteOf } from '../../support/site.js';
 import { always, isThorough, it } from '../../support/thorough.js';
 import { json, namesThatDiffer, readTree } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
@@ -33,7 +34,6 @@ it('security.txt says where to report a problem, and changes once a month', asyn
   expect(lines()).toContain('Expires: 2027-12-01T00:00:00Z');
   const put = changedBy(out, 2).put.map((each) => each.path);
   expect(put.filter((each) => !each.startsWith('/downloads'))).toEqual([`/${file}`]);
-  // It is a document like all others, so the digest is another one.
   expect(snapshotOf(out).digest).not.toBe(before.digest);
   expect(await damageOf(out)).toEqual([]);
 });
@@ -74,13 +74,11 @@ always('text of any kind survives the way through SQLite, JSON and UTF-8 exactly
     fc.asyncProperty(fc.array(anyText, { minLength: 40, maxLength: 80 }), async (names) => {
       const seen = { first_measured_at: '2026-11-20T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
       const ids = names.map((name, index) => ({ id: index + 1, name }));
-      const register = writeRegister(path('register.sqlite'), {
+      const { out } = await siteOf(path, {
         groups: ids.map(({ id, name }) => ({ id, name, owner_name: name, member_count: id })),
         group_names: ids.map(({ id, name }) => ({ group_id: id, position: 1, name, ...seen })),
         items: ids.map(({ id, name }) => ({ id, description: name })),
       });
-      const out = path('dist');
-      await published({ register, out });
       const tree = readTree(out);
       for (const { id, name } of ids) {
         expect(json(tree, `api/v1/group/${id}.json`)).toMatchObject({ name, owner: { id: null, name } });

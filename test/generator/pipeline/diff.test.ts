@@ -1,10 +1,10 @@
 /** `diff`: what a build would do, said without doing anything. */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { inputs } from '../../support/cli.js';
-import { temporary } from '../../support/folder.js';
+import { newFolder, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { contentOf, documentsOf, indexOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -36,8 +36,7 @@ async function dryRun(
   const all = () =>
     [out, inState(out)].map((folder) => ({ ...(existsSync(folder) && wholeOf(folder)), tree: '' }));
   const before = all();
-  const scratch = path('scratch');
-  mkdirSync(scratch);
+  const scratch = newFolder(path('scratch'));
   vi.stubEnv('TMPDIR', scratch);
   const result = await inProcess(...command, '--quiet', ...inputs(register, out), ...more);
   vi.unstubAllEnvs();

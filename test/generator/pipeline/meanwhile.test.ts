@@ -86,40 +86,37 @@ const large = (column: string) =>
 const INTO_BOTH =
   'BEGIN IMMEDIATE; UPDATE games SET visits = visits + 1; UPDATE items SET price = price + 1; COMMIT';
 
-thorough.each(['DELETE', 'WAL'])(
-  'two tables are of one commit, whenever a writer commits: %s',
-  async (mode) => {
-    const rows = { games: large('visits'), items: large('price') };
-    const [register, out] = [writeRegister(path('register.sqlite'), rows), both.tree()];
-    changeRegister(register, `PRAGMA journal_mode = ${mode}`);
-    // Of which a build warns.
-    loseState(out);
-    const said = new Set<string>();
-    const thenCommit = <T>(value: T): T => {
-      said.add(commit(register, INTO_BOTH));
-      return value;
-    };
-    const { progress: steps } = progressThat('checking the register', (step) => {
-      if (step <= 3) thenCommit(step);
-    });
-    await buildWith(
-      { register, out },
-      {
-        now: () => thenCommit(new Date('2026-12-01T00:00:00Z')),
-        startThreads: (source) => thenCommit(new InlineThreads(source)),
-        warn: thenCommit,
-        progress: { ...steps, blocking: async (work) => thenCommit(await work()) },
-      },
-    );
-    const tree = readTree(out);
-    const values = rows.games.flatMap(({ id }) => [
-      fields(json(tree, `api/v1/game/${id}.json`))['visits'],
-      fields(json(tree, `api/v1/item/${id}.json`))['price'],
-    ]);
-    expect([new Set(values).size, Number(values[0]) > 0]).toEqual([1, true]);
-    expect(said).toEqual(new Set(mode === 'WAL' ? ['done'] : ['done', 'SQLITE_BUSY']));
-  },
-);
+thorough.each(['DELETE', 'WAL'])('two tables are of one commit, whenever that is: %s', async (mode) => {
+  const rows = { games: large('visits'), items: large('price') };
+  const [register, out] = [writeRegister(path('register.sqlite'), rows), both.tree()];
+  changeRegister(register, `PRAGMA journal_mode = ${mode}`);
+  // Of which a build warns.
+  loseState(out);
+  const said = new Set<string>();
+  const thenCommit = <T>(value: T): T => {
+    said.add(commit(register, INTO_BOTH));
+    return value;
+  };
+  const { progress: steps } = progressThat('checking the register', (step) => {
+    if (step <= 3) thenCommit(step);
+  });
+  await buildWith(
+    { register, out },
+    {
+      now: () => thenCommit(new Date('2026-12-01T00:00:00Z')),
+      startThreads: (source) => thenCommit(new InlineThreads(source)),
+      warn: thenCommit,
+      progress: { ...steps, blocking: async (work) => thenCommit(await work()) },
+    },
+  );
+  const tree = readTree(out);
+  const values = rows.games.flatMap(({ id }) => [
+    fields(json(tree, `api/v1/game/${id}.json`))['visits'],
+    fields(json(tree, `api/v1/item/${id}.json`))['price'],
+  ]);
+  expect([new Set(values).size, Number(values[0]) > 0]).toEqual([1, true]);
+  expect(said).toEqual(new Set(mode === 'WAL' ? ['done'] : ['done', 'SQLITE_BUSY']));
+});
 
 thorough.each([
   ['replaced by another file', 'DELETE', (file: string) => renameSync(both.registers[1], file)],

@@ -25,7 +25,6 @@ const owner = (group: number) => ({
   owner_name: group <= 50 ? 'user 1' : `owner ${group}`,
 });
 
-/** The register that the cases are about. */
 const ROWS: Rows = {
   groups: range(1, 100).map((id) => ({ id, name: `group ${id}`, ...owner(id) })),
   group_member_readings: range(1, 100).flatMap((id) =>
@@ -128,7 +127,6 @@ const PARTS = [register, out, inState(out)];
 const operator = path('operator.json');
 const options = { recursive: true, preserveTimestamps: true };
 
-/** Brings back the register and its tree, and does what a row says. */
 function prepare({ sql, notMeasured = [], isFirst }: Case): void {
   for (const part of PARTS) {
     rmSync(part, { recursive: true, force: true });

@@ -36,7 +36,6 @@ const REFUSAL =
 const REFUSED = { code: 1, stdout: '', stderr: `${REFUSAL}; the published tree is what it was\n` };
 
 const published = sites(path, REGISTER);
-/** A copy of a published tree, with its register. */
 const site = async (sql = ''): Promise<Site> => {
   const copy = await published();
   changeRegister(copy.register, sql);

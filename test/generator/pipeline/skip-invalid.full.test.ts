@@ -1,11 +1,14 @@
 /** --skip-invalid: records that break the contract are left out whole, all others are published. */
 import { describe, expect, it } from 'vitest';
 import { published, run } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { contentOf } from '../../support/published.js';
 import { writeRegister, type Shape } from '../../support/register.js';
 import { fresh } from '../../support/site.js';
 import { json, readTree } from '../../support/tree.js';
+import { containing } from '../../support/values.js';
 
 const path = temporary();
 
@@ -28,7 +31,6 @@ const VALID = `
   INSERT INTO items (id, first_measured_at, measured_at, measurements) VALUES (7, ${SEEN}, 1), (8, ${SEEN}, 10);
 `;
 
-/** SQL that takes a group out of a register without a trace. */
 const without = (id: number): string =>
   ['groups:id', 'group_member_readings:group_id', 'group_names:group_id', 'group_owners:group_id']
     .map((place) => place.split(':'))
@@ -62,6 +64,18 @@ describe('--skip-invalid', () => {
     const bad = `UPDATE usernames SET username = CAST(x'FF' AS TEXT) WHERE username = 'v8';`;
     const never = 'DELETE FROM users WHERE id = 8; DELETE FROM usernames WHERE user_id = 8;';
     expect(await expectSameTree(bad, never, 'loose')).toBe(1);
+  });
+
+  it('leaves no trace of all that share an id of the platform, and says why', async () => {
+    const shared = `UPDATE groups SET platform_id = 'one' WHERE id IN (7, 9);`;
+    expect(await expectSameTree(shared, without(7) + without(9), 'loose')).toBe(2);
+    const register = writeRegister(path('register.sqlite'), VALID + shared);
+    const said = containing(
+      'left out (--skip-invalid): 2 groups, 0 users, 0 games, 0 items\n' +
+        '  groups because of groups.platform_id (2 places)\n',
+    );
+    const build = await inProcess('build', ...inputs(register, path('dist')), '--skip-invalid');
+    expect(build).toMatchObject({ code: 0, stderr: said });
   });
 
   it('is not confused by an id that is none', async () => {

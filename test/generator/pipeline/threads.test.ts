@@ -33,7 +33,6 @@ parentPort.on('message', async ({ input: { named: [input] } }) => {
 const module = path('patient.mjs');
 writeFileSync(module, PATIENT);
 
-/** The input of a job of such a thread. */
 const named = (job: string) => ({ named: [job] });
 
 /** Such threads, more than one, for a register that is large enough. */

@@ -5,10 +5,10 @@ import { batchesOf } from '../../../generator/exports/rows.js';
 import { exportNamed } from '../../../generator/exports/tables.js';
 import { rangesOf } from '../../../generator/pipeline/sections.js';
 import { RECORD_SECTIONS } from '../../../generator/outputs/sections.js';
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
+import { TABLES } from '../../../generator/schema/schema.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf } from '../../support/published.js';
-import { writeRegister } from '../../support/register.js';
+import { runSql, writeRegister } from '../../support/register.js';
 import { Site, fresh, site } from '../../support/site.js';
 import { differing, inState, json, readTree } from '../../support/tree.js';
 import { contextOf } from '../exports/support.js';
@@ -18,17 +18,16 @@ const path = temporary();
 
 it('views whose ids can’t be searched give the tree of the tables, also after a change', async () => {
   const made = await site(path);
-  const database = openDatabase(made.register, { fileMustExist: true });
-  const named = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`;
-  for (const table of database.prepare<[], string>(named).pluck().all()) {
-    const query = database.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck();
-    const columns = query
-      .all(table)
-      .map((name) => (/^(id|group_id|user_id)$/.test(name) ? `+${name} AS ${name}` : name));
-    database.exec(`ALTER TABLE ${table} RENAME TO raw_${table};
-      CREATE VIEW "${table.toUpperCase()}" AS SELECT ${columns.toReversed().join(', ')} FROM raw_${table}`);
+  for (const { name: table, columns } of TABLES) {
+    const read = columns.map(({ name }) =>
+      /^(id|group_id|user_id)$/.test(name) ? `+${name} AS ${name}` : name,
+    );
+    runSql(
+      made.register,
+      `ALTER TABLE ${table} RENAME TO raw_${table};
+       CREATE VIEW "${table.toUpperCase()}" AS SELECT ${read.toReversed().join(', ')} FROM raw_${table}`,
+    );
   }
-  database.close();
   expect(await made.build()).toMatchObject({ sequence: 1, changes: { added: 0, changed: 0, removed: 0 } });
   await made.build(
     `UPDATE raw_users SET username = 'renamed' WHERE id = 7007; DELETE FROM raw_items WHERE id = 6`,
@@ -36,7 +35,6 @@ it('views whose ids can’t be searched give the tree of the tables, also after 
   expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
 });
 
-/** The ranges of 20,000 items, after a change of their register. */
 function rangesAfter(sql: string) {
   const file = writeRegister(
     path('many.sqlite'),

@@ -62,7 +62,6 @@ function registerOf(): string {
   });
 }
 
-/** The names that the downloads have of owners and creators, of each kind. */
 function namesIn(out: string): Record<string, readonly string[]> {
   const found = new Map<string, Set<string>>();
   for (const [kind, named] of [

@@ -4,8 +4,8 @@ import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Tree } from '../../../generator/tree/tree.js';
-import { inputs } from '../../support/cli.js';
-import { PROJECT, temporary } from '../../support/folder.js';
+import { CLI, inputs } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeRegister } from '../../support/register.js';
 import { ROWS } from '../../support/site.js';
@@ -19,7 +19,6 @@ const build = (out: string, ...more: readonly string[]) =>
   inProcess('build', '--quiet', ...inputs(register, out), ...more);
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
-/** A pipe that nobody reads or writes. */
 function makePipe(file: string): undefined {
   spawnSync('mkfifo', [file]);
 }
@@ -64,8 +63,7 @@ it('the lock is closed, which others could keep by reading it; links and pipes i
 
 it('all of a tree is readable with the umask 077, and its state is closed', () => {
   const out = path('dist');
-  const cli = join(PROJECT, 'build/generator/cli.js');
-  const args = ['-c', 'umask 077; exec "$@"', 'sh', process.execPath, cli, 'build', '--quiet'];
+  const args = ['-c', 'umask 077; exec "$@"', 'sh', process.execPath, CLI, 'build', '--quiet'];
   expect(spawnSync('sh', [...args, ...inputs(register, out)], { stdio: 'inherit' }).status).toBe(0);
   // The paths below a folder, and its own, whose mode is not that of a published file or folder.
   const odd = ['', ...readdirSync(out, { recursive: true, encoding: 'utf8' })].filter((name) => {

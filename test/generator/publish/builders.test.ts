@@ -45,7 +45,6 @@ always('a tree being built is refused to all other commands, and free once that 
   await expectAtRest(out);
 });
 
-/** The arguments of a build that waits, and says so. */
 const waiting = (out: string): readonly string[] =>
   buildArgs(both.registers[1], out, '--wait').filter((arg) => arg !== '--quiet');
 
@@ -64,29 +63,26 @@ thorough('a build that waits for another process is stopped by a signal', async 
   expect(await done).toMatchObject({ code: 130, stderr: containing('error: stopped by SIGINT\n') });
 });
 
-thorough(
-  'builds and repairs with --wait wait for another process, say once for which, and work in turn',
-  async () => {
-    const out = both.tree();
-    const lock = Lock.take(new Tree(out).lock);
-    const commands = [['build'], ['build'], ['verify', '--repair']];
-    const started = commands.map((command) => start([...command, ...waiting(out).slice(1)]));
-    await until(() => started.every(({ output }) => output.stderr.includes('waiting')), 'they wait');
-    // They look several times a second, and say nothing more.
-    await sleep(1000);
-    lock.release();
-    for (const { done } of started) {
-      const { code, stderr } = await done;
-      const lines = stderr.split('\n').filter((each) => each.startsWith('waiting'));
-      expect([code, lines[0]]).toEqual([
-        0,
-        `waiting for process ${process.pid}, which is at work on this tree`,
-      ]);
-      expect(new Set(lines).size).toBe(lines.length);
-    }
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    // All but the first find nothing to do.
-    expect([snapshotOf(out).sequence, indexOf(out).changes.length]).toEqual([2, 2]);
-    await expectAtRest(out);
-  },
-);
+thorough('builds and repairs with --wait say once for which process, and work in turn', async () => {
+  const out = both.tree();
+  const lock = Lock.take(new Tree(out).lock);
+  const commands = [['build'], ['build'], ['verify', '--repair']];
+  const started = commands.map((command) => start([...command, ...waiting(out).slice(1)]));
+  await until(() => started.every(({ output }) => output.stderr.includes('waiting')), 'they wait');
+  // They look several times a second, and say nothing more.
+  await sleep(1000);
+  lock.release();
+  for (const { done } of started) {
+    const { code, stderr } = await done;
+    const lines = stderr.split('\n').filter((each) => each.startsWith('waiting'));
+    expect([code, lines[0]]).toEqual([
+      0,
+      `waiting for process ${process.pid}, which is at work on this tree`,
+    ]);
+    expect(new Set(lines).size).toBe(lines.length);
+  }
+  expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+  // All but the first find nothing to do.
+  expect([snapshotOf(out).sequence, indexOf(out).changes.length]).toEqual([2, 2]);
+  await expectAtRest(out);
+});

@@ -175,23 +175,20 @@ const DAMAGES: readonly ((file: string) => void)[] = [
   (file) => writeFileSync(file, readFileSync(file, 'utf8').replace(...OTHER)),
 ];
 
-thorough(
-  'an index of changes that is missing, cut short, of another form or snapshot starts a new one',
-  async () => {
-    const made = await site(path);
-    const { out } = made;
-    await made.build(`UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
-    expect(JSON.stringify(bundleOf(out, 2))).toContain('Marlow');
-    const { tree } = indexOf(out);
-    for (const [at, damage] of DAMAGES.entries()) {
-      const sequence = at + 3;
-      damage(join(out, 'changes/index.json'));
-      await made.build(at === 0 ? withhold('user', 1007) : `UPDATE items SET price = 5${at} WHERE id = 1`);
-      expect(indexOf(out)).toMatchObject({ tree, sequence, oldest: sequence - 1, changes: [{ sequence }] });
-      // No bundle that no index names: nobody would ever delete it.
-      const files = [`${sequence}.ndjson.gz`, 'index.json'];
-      expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(files);
-    }
-    await expectAtRest(out);
-  },
-);
+thorough('an index of changes that is missing, cut short or another starts a new one', async () => {
+  const made = await site(path);
+  const { out } = made;
+  await made.build(`UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
+  expect(JSON.stringify(bundleOf(out, 2))).toContain('Marlow');
+  const { tree } = indexOf(out);
+  for (const [at, damage] of DAMAGES.entries()) {
+    const sequence = at + 3;
+    damage(join(out, 'changes/index.json'));
+    await made.build(at === 0 ? withhold('user', 1007) : `UPDATE items SET price = 5${at} WHERE id = 1`);
+    expect(indexOf(out)).toMatchObject({ tree, sequence, oldest: sequence - 1, changes: [{ sequence }] });
+    // No bundle that no index names: nobody would ever delete it.
+    const files = [`${sequence}.ndjson.gz`, 'index.json'];
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(files);
+  }
+  await expectAtRest(out);
+});

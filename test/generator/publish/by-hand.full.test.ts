@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buildArgs } from '../../support/cli.js';
+import { CLI, buildArgs } from '../../support/cli.js';
 import { has } from '../../support/programs.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { standIn } from '../../support/stand-in.js';
@@ -18,13 +18,9 @@ it.runIf(has('copies by rsync', 'rsync'))('a copy by hand is the tree, without w
   mkdirSync(join(folder, 'copy'), { recursive: true });
   const [out, copy] = [join(folder, 'dist'), join(folder, 'copy')];
   const register = writeRegister(join(folder, 'register.sqlite'), ROWS);
-  const cli = join(PROJECT, 'build/generator/cli.js');
   // `npm run snapshot -- build` with options.
-  standIn(
-    path('bin'),
-    'npm',
-    `shift 4; exec ${process.execPath} ${cli} ${buildArgs(register, out).join(' ')} "$@"`,
-  );
+  const command = [process.execPath, CLI, ...buildArgs(register, out)].join(' ');
+  standIn(path('bin'), 'npm', `shift 4; exec ${command} "$@"`);
   const [, section = ''] =
     /\n### By hand\n(.*?)\n### /s.exec(readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8')) ?? [];
   const [byLists = '', whole = ''] = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) =>

@@ -23,7 +23,7 @@ import { always, some } from '../../support/thorough.js';
 import { flushing } from '../../support/without-sync.js';
 import { differing, inState } from '../../support/tree.js';
 import { withFault, type Call } from './faults.js';
-import { temporary } from '../../support/folder.js';
+import { newFolder, temporary } from '../../support/folder.js';
 import { contentOf, hashesOf, stateOf } from '../../support/published.js';
 import { expectTree, expectAtRest, interruptCommit, isCommitting, leftovers } from './support.js';
 
@@ -33,9 +33,8 @@ const both = await pair(path);
 
 /** Does something while `sync` is a shell script, or missing. @returns what the script logged */
 async function withSync(script: string | undefined, work: () => unknown): Promise<string[]> {
-  const folder = path('bin');
+  const folder = newFolder(path('bin'));
   const log = path('log');
-  mkdirSync(folder);
   const content = `#!/bin/sh\necho "$*" >> ${log}\n${script}\n`;
   if (script !== undefined) writeFileSync(join(folder, 'sync'), content, { mode: 0o755 });
   vi.stubEnv('PATH', folder);

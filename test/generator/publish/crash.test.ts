@@ -125,7 +125,6 @@ function published(out: string): Record<string, string> {
   return files;
 }
 
-/** Completes the commit of a tree. */
 const complete: Build = (out) => completeCommit(new Tree(out), quiet(), () => undefined);
 
 /** Calls after which something else is to be done. */

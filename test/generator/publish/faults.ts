@@ -12,10 +12,8 @@ const OTHERS = ['unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync', 'chmodSync', '
 
 export interface Call {
   readonly name: string;
-  /** Counted from 1. */
   readonly number: number;
   readonly path: string;
-  /** Needs room on the disk. */
   readonly grows: boolean;
 }
 
@@ -27,7 +25,6 @@ const isMade = (name: string, [path, target]: readonly unknown[]): boolean =>
   (name === 'mkdirSync' && fs.existsSync(String(path))) ||
   (name === 'renameSync' && fs.existsSync(String(target)));
 
-/** Does the work with a fault in place. */
 export async function withFault<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
   let number = 0;
   let isWithin = false;
@@ -63,7 +60,6 @@ export async function withFault<T>(fault: Fault, work: () => Promise<T>): Promis
   }
 }
 
-/** All calls that some work makes. */
 export async function callsOf(work: () => Promise<unknown>): Promise<Call[]> {
   const calls: Call[] = [];
   await withFault((call) => void calls.push(call), work);
@@ -89,7 +85,6 @@ export async function survive(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** An error of the system. */
 export const failed = (code: string, { name, path }: Call): Error =>
   Object.assign(new Error(`${code}: ${name} '${path}'`), { code });
 

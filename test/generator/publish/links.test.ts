@@ -28,27 +28,24 @@ function linked(place: string) {
 const saying = (place: string): unknown =>
   expect.stringContaining(`"${place}" is a symbolic link, and nothing in a tree or its state is`);
 
-it.each(['api', 'state.json', 'index.html'])(
-  'a link at %s stops every command, which names it',
-  async (name) => {
-    const { register, out } = await site(path);
-    const place = existsSync(inState(out, name)) ? inState(out, name) : join(out, name);
-    const { putBack } = linked(place);
-    const before = [wholeOf(out), wholeOf(inState(out))];
-    for (const command of [
-      ['build', ...inputs(register, out)],
-      ['build', '--dry-run', ...inputs(register, out)],
-      ['verify', '--out', out],
-      ['verify', '--repair', ...inputs(register, out)],
-    ]) {
-      const { code, stderr } = await inProcess(...command, '--quiet');
-      expect.soft([command[0], code, stderr]).toEqual([command[0], 3, saying(place)]);
-    }
-    expect([wholeOf(out), wholeOf(inState(out))]).toEqual(before);
-    putBack();
-    expect(await damageOf(out)).toEqual([]);
-  },
-);
+it.each(['api', 'state.json', 'index.html'])('a link at %s stops every command', async (name) => {
+  const { register, out } = await site(path);
+  const place = existsSync(inState(out, name)) ? inState(out, name) : join(out, name);
+  const { putBack } = linked(place);
+  const before = [wholeOf(out), wholeOf(inState(out))];
+  for (const command of [
+    ['build', ...inputs(register, out)],
+    ['build', '--dry-run', ...inputs(register, out)],
+    ['verify', '--out', out],
+    ['verify', '--repair', ...inputs(register, out)],
+  ]) {
+    const { code, stderr } = await inProcess(...command, '--quiet');
+    expect.soft([command[0], code, stderr]).toEqual([command[0], 3, saying(place)]);
+  }
+  expect([wholeOf(out), wholeOf(inState(out))]).toEqual(before);
+  putBack();
+  expect(await damageOf(out)).toEqual([]);
+});
 
 it('a link that came within a commit stops its completion, and it is completed once there is none', async () => {
   const { registers, trees, tree } = await pair(path);

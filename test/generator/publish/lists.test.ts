@@ -24,7 +24,6 @@ import { expectTree } from './support.js';
 const path = temporary();
 const both = await pair(path);
 
-/** Of the operator file. */
 const BASE = 'https://api.golden.example';
 
 it('the lists name every file but siblings and snapshot.json, as sha256sum checks it, and their sum is the digest', async () => {

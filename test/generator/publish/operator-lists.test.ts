@@ -13,11 +13,9 @@ import { matching } from '../../support/values.js';
 import { interruptCommit } from './support.js';
 
 const path = temporary();
-/** Of the operator file. */
 const BASE = 'https://api.golden.example';
 const both = await pair(path);
 
-/** The lines of a list. */
 const lines = (file: string): string[] => {
   expect(existsSync(`${file}.partial`)).toBe(false);
   // Each ends with a newline.
@@ -26,7 +24,6 @@ const lines = (file: string): string[] => {
   return found;
 };
 
-/** Builds, and reads the lists. */
 async function build(register: string, out: string) {
   const lists = { purgeList: path('purge'), filesFrom: path('files'), deleteFrom: path('delete') };
   await buildWith({ register, out, ...lists });

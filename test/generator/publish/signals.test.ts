@@ -29,7 +29,6 @@ const PATIENCE_MS = 170_000;
 const AS_IT_WAS = 'the published tree is what it was';
 const interrupted = (): Failure => Failure.interrupted('stopped by SIGINT');
 
-/** Builds the second register into a tree of the first one. */
 const begun = () => ({ out: both.tree(), register: both.registers[1] });
 
 always('an interrupt in whatever query of the main thread leaves the tree as it was', SWEEP, async () => {
@@ -100,41 +99,37 @@ thorough.each([
   await expectAtRest(out);
 });
 
-thorough(
-  'a build that is killed at any moment leaves a whole tree, or a commit that the next one completes',
-  { timeout: 900_000 },
-  async () => {
-    const users = Array.from({ length: 400 }, (_, index) => ({ id: index + 1, username: `u${index}` }));
-    const [a = '', b = ''] = ['a', 'b'].map((name) => writeRegister(path(name), { ...ROWS, users }));
-    changeRegister(b, `DELETE FROM users WHERE id % 20 = 0; UPDATE users SET username = 'x' || id`);
-    const trees = [await fresh(a, path('fresh')), await fresh(b, path('fresh'))];
-    const out = path('dist');
-    const began = performance.now();
-    expect((await startBuild(a, out).done).code).toBe(0);
-    const took = performance.now() - began;
-    const dice = new Dice(20261201, 'kill', 0);
-    let inCommits = 0;
-    for (let kill = 1; kill <= 21; kill += 1) {
-      // Each is of another register than the last, so that there is something to commit.
-      const { child, done } = startBuild(kill % 2 === 0 ? a : b, out);
-      const isOver = (): boolean => child.exitCode !== null;
-      if (kill % 3 === 0) {
-        // The commit of the build before may be completed first.
-        await until(() => isCommitting(out) || isOver(), 'it commits', PATIENCE_MS);
-        await sleep(dice.below(20));
-      } else await Promise.race([sleep(dice.below(Math.round(took))), done]);
-      child.kill('SIGKILL');
-      await done;
-      if (isCommitting(out)) inCommits += 1;
-      else {
-        const found = contentOf(out);
-        const differences = trees.map((tree) => differing(found, tree));
-        expect(differences, `kill ${kill}`).toContainEqual([]);
-        expect(await damageOf(out), `kill ${kill}`).toEqual([]);
-      }
+thorough('a build that is killed leaves a whole tree, or a commit', { timeout: 900_000 }, async () => {
+  const users = Array.from({ length: 400 }, (_, index) => ({ id: index + 1, username: `u${index}` }));
+  const [a = '', b = ''] = ['a', 'b'].map((name) => writeRegister(path(name), { ...ROWS, users }));
+  changeRegister(b, `DELETE FROM users WHERE id % 20 = 0; UPDATE users SET username = 'x' || id`);
+  const trees = [await fresh(a, path('fresh')), await fresh(b, path('fresh'))];
+  const out = path('dist');
+  const began = performance.now();
+  expect((await startBuild(a, out).done).code).toBe(0);
+  const took = performance.now() - began;
+  const dice = new Dice(20261201, 'kill', 0);
+  let inCommits = 0;
+  for (let kill = 1; kill <= 21; kill += 1) {
+    // Each is of another register than the last, so that there is something to commit.
+    const { child, done } = startBuild(kill % 2 === 0 ? a : b, out);
+    const isOver = (): boolean => child.exitCode !== null;
+    if (kill % 3 === 0) {
+      // The commit of the build before may be completed first.
+      await until(() => isCommitting(out) || isOver(), 'it commits', PATIENCE_MS);
+      await sleep(dice.below(20));
+    } else await Promise.race([sleep(dice.below(Math.round(took))), done]);
+    child.kill('SIGKILL');
+    await done;
+    if (isCommitting(out)) inCommits += 1;
+    else {
+      const found = contentOf(out);
+      const differences = trees.map((tree) => differing(found, tree));
+      expect(differences, `kill ${kill}`).toContainEqual([]);
+      expect(await damageOf(out), `kill ${kill}`).toEqual([]);
     }
-    expect(inCommits).toBeGreaterThan(0);
-    await buildWith({ register: b, out });
-    await expectTree(out, trees[1] ?? {});
-  },
-);
+  }
+  expect(inCommits).toBeGreaterThan(0);
+  await buildWith({ register: b, out });
+  await expectTree(out, trees[1] ?? {});
+});

@@ -34,7 +34,6 @@ function swap(out: string, other: string, part: string): void {
   cpSync(inState(other, part), inState(out, part), { recursive: true });
 }
 
-/** What is wrong with the state of a tree, given that of another. */
 const SPOILT: Readonly<Record<string, (out: string, other: string) => void>> = {
   'without the lists of a route': (out) => remove(out, 'lists/group'),
   'that is of another tree': (out, other) => ['lists', STATE].forEach((part) => swap(out, other, part)),
@@ -137,23 +136,20 @@ it('a tree of format 4 goes on with its id and number, and what its state had is
   await expectAtRest(out);
 });
 
-thorough(
-  'a state folder of a backup publishes nothing again that was taken down since: its commit is deleted with a warning',
-  async () => {
-    const made = await site(path);
-    const { register, out } = made;
-    changeRegister(register, `UPDATE groups SET name = 'Secret' WHERE id = 3`);
-    await interruptCommit({ register, out });
-    const backup = path('backup');
-    cpSync(inState(out), backup, { recursive: true });
-    await made.build(`INSERT INTO withheld VALUES ('group', 3, '2026-12-01T00:00:00Z')`);
-    rmSync(inState(out), { recursive: true });
-    cpSync(backup, inState(out), { recursive: true });
-    const warnings: string[] = [];
-    await buildWith({ register, out }, { warn: (line) => void warnings.push(line) });
-    expect(warnings[0]).toMatch(/^warning: the commit in ".*" follows another snapshot .*: it is deleted/);
-    expect(indexOf(out)).toMatchObject({ sequence: 4, oldest: 4 });
-    expect(existsSync(join(out, 'api/v1/group/3.json'))).toBe(false);
-    await expectTree(out, await fresh(register, path('fresh')));
-  },
-);
+thorough('a state folder of a backup publishes nothing again that was taken down since', async () => {
+  const made = await site(path);
+  const { register, out } = made;
+  changeRegister(register, `UPDATE groups SET name = 'Secret' WHERE id = 3`);
+  await interruptCommit({ register, out });
+  const backup = path('backup');
+  cpSync(inState(out), backup, { recursive: true });
+  await made.build(`INSERT INTO withheld VALUES ('group', 3, '2026-12-01T00:00:00Z')`);
+  rmSync(inState(out), { recursive: true });
+  cpSync(backup, inState(out), { recursive: true });
+  const warnings: string[] = [];
+  await buildWith({ register, out }, { warn: (line) => void warnings.push(line) });
+  expect(warnings[0]).toMatch(/^warning: the commit in ".*" follows another snapshot .*: it is deleted/);
+  expect(indexOf(out)).toMatchObject({ sequence: 4, oldest: 4 });
+  expect(existsSync(join(out, 'api/v1/group/3.json'))).toBe(false);
+  await expectTree(out, await fresh(register, path('fresh')));
+});

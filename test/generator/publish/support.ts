@@ -32,7 +32,6 @@ const AT_REST = new Set(['lists', 'state.json', 'tree']);
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string) => readdirSync(inState(out)).filter((name) => !AT_REST.has(name));
 
-/** What is wrong with a tree. */
 export async function damageOf(out: string): Promise<readonly Damage[]> {
   return (await verify(new Tree(out), quiet())).report.damage;
 }
@@ -43,7 +42,6 @@ export async function expectAtRest(out: string, where = ''): Promise<void> {
   expect(await damageOf(out), where).toEqual([]);
 }
 
-/** The tree is at rest, and holds this. */
 export async function expectTree(out: string, content: Record<string, string>, where = ''): Promise<void> {
   expect(differing(contentOf(out), content), where).toEqual([]);
   await expectAtRest(out, where);
@@ -79,7 +77,6 @@ export function progressThat(
   return { progress, steps: () => step };
 }
 
-/** A build that dies within its commit. */
 export async function interruptCommit(flags: Parameters<typeof buildWith>[0], atStep = 3): Promise<void> {
   const { progress } = progressThat('committing', (step) => {
     if (step === atStep) throw new Killed('dead within the commit');

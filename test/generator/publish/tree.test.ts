@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Tree } from '../../../generator/tree/tree.js';
 import { published } from '../../support/build.js';
-import { temporary } from '../../support/folder.js';
+import { newFolder, temporary } from '../../support/folder.js';
 import { writeFiles } from '../../support/operator.js';
 import { contentOf, indexOf, snapshotOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
@@ -35,8 +35,7 @@ describe('a tree that is reached through a symbolic link', () => {
   });
 
   it('has the same lock and state before it exists', () => {
-    const folder = path('folder');
-    mkdirSync(folder);
+    const folder = newFolder(path('folder'));
     const link = path('link');
     symlinkSync(folder, link);
     for (const below of ['dist', 'not/yet/dist']) {

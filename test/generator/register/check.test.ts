@@ -53,7 +53,6 @@ async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport
 /** Table, key, column, value and what was expected of a place that breaks the contract; of the last two a part. */
 type Place = readonly [table: string, key: string, column: string | null, value: string, expected: string];
 
-/** The examples of all findings, one by one. */
 const placesIn = ({ findings }: CheckReport): Place[] =>
   findings.flatMap(({ table, column, what, expected, examples }) =>
     what === 'missing'
@@ -108,17 +107,7 @@ const TIME_OR_DAY = `${TIME}, or a day such as 2020-09-16, or NULL`;
 
 /** Values that a column can't have, as SQL has them and as they are shown. */
 const WRONG: readonly (readonly [place: string, expected: string, ...values: readonly string[]])[] = [
-  [
-    'groups.member_count',
-    COUNT,
-    `'many'`,
-    `''`,
-    '-1',
-    '1.5',
-    `X'31'`,
-    '9007199254740992',
-    '9223372036854775807',
-  ],
+  ['groups.member_count', COUNT, ...`'many' '' -1 1.5 X'31' 9007199254740992 9223372036854775807`.split(' ')],
   ['groups.name', 'text, or NULL', `X'41'`],
   ['groups.owner_id', ID, '0', '-3'],
   ['groups.public_entry', '0 or 1', '2'],
@@ -383,11 +372,9 @@ it('a finding stays one line, short and without control characters, whatever the
   expect(await shown(`replace(hex(zeroblob(5000)), '0', 'x')`)).toMatch(/^.{40,248}…$/);
 });
 
-/** The command, for a register of this SQL. */
 const command = (sql: string, shape: Shape = 'strict') =>
   inProcess('check', '--register', writeRegister(path('register.sqlite'), VALID + sql, shape));
 
-/** Its output for a view of groups that it refuses. */
 async function refusalOf(view: string): Promise<string> {
   const { code, stdout } = await command(`${NO_READINGS} ${view}`);
   expect(code).toBe(1);

@@ -15,7 +15,6 @@ const TABLES = `
   CREATE TABLE reading (k TEXT, day TEXT, n INTEGER);
   CREATE TABLE player (handle TEXT, pid INTEGER);`;
 
-/** What is said of a view of groups. */
 function said(columns: string, from = 'club', more = ''): readonly string[] {
   const file = writeRegister(path('register.sqlite'), '');
   changeRegister(file, `${TABLES} CREATE VIEW groups AS SELECT id, ${columns} FROM ${from}; ${more}`);

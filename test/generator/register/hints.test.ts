@@ -10,7 +10,6 @@ const path = temporary();
 const T = `'2026-11-20T08:00:00Z'`;
 const ITEM = `INSERT INTO items (id, first_measured_at, measured_at, measurements) VALUES (30, ${T}, ${T}, 1);`;
 
-/** A check of a register of this SQL. */
 const checked = (sql: string, shape: Shape = 'strict') =>
   inProcess('check', '--register', writeRegister(path('register.sqlite'), sql, shape));
 
@@ -18,7 +17,6 @@ const checked = (sql: string, shape: Shape = 'strict') =>
 const linesWith = (begin: string, { stdout }: { readonly stdout: string }): string[] =>
   stdout.split('\n').flatMap((line) => (line.startsWith(begin) ? [line.slice(begin.length)] : []));
 
-/** The hints of a check, after one column of an item was set. */
 async function hintsOf(column: string, value: string): Promise<string[]> {
   const run = await checked(`${ITEM} UPDATE items SET ${column} = ${value};`, 'untyped');
   expect(run.code).toBe(1);
@@ -28,7 +26,6 @@ async function hintsOf(column: string, value: string): Promise<string[]> {
 const SECONDS = `looks like a Unix time in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch')`;
 const MILLIS = `looks like a Unix time in milliseconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at / 1000, 'unixepoch')`;
 const FORMAT = `a time in another format: strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`;
-/** What is said of a time without a zone. */
 const inUtc = (what: string, sql: string): string =>
   `${what}; if it is in UTC: strftime('%Y-%m-%dT%H:%M:%SZ', ${sql}), else it is local time (see docs/your-register.md#times)`;
 const ZONE = inUtc('a time without a zone', 'created_at');
@@ -161,7 +158,6 @@ const inHours = (hours: string): string =>
   set(`created_at = strftime('%Y-%m-%dT%H:%M:%SZ', '${CLOCK}', '${hours} hours')`);
 const saySo = (it: string): string => `if you don't measure ${it}, say so (not_measured in operator.json)`;
 
-/** What is done to the groups, and the warnings. */
 type Odd = readonly [sql: string, ...warnings: readonly string[]];
 const ODD: Readonly<Record<string, readonly Odd[]>> = {
   'a count that is a thousand times the next one': [

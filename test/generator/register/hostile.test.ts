@@ -1,15 +1,15 @@
 /** A register that somebody prepared can do nothing but be read. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { OPERATOR } from '../../support/build.js';
-import { temporary } from '../../support/folder.js';
+import { newFolder, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { has } from '../../support/programs.js';
 import { always as it, isThorough } from '../../support/thorough.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { changeRegister, rowsOf, runSql, writeRegister } from '../../support/register.js';
 import { containing } from '../../support/values.js';
 
 const path = temporary();
@@ -30,8 +30,7 @@ const READS = (file: string): readonly (readonly string[])[] => [
 
 describe('a hostile register', () => {
   it('has texts in its schema that no command executes', async () => {
-    const victim = path('victim.sqlite');
-    openDatabase(victim).exec('CREATE TABLE kept (a); INSERT INTO kept VALUES (1)').close();
+    const victim = runSql(path('victim.sqlite'), 'CREATE TABLE kept (a); INSERT INTO kept VALUES (1)');
     const made = path('made.sqlite');
     const file = register('SELECT * FROM own');
     const writer = openDatabase(file).unsafeMode();
@@ -47,7 +46,7 @@ describe('a hostile register', () => {
       const isRefused = stderr.includes('malformed database schema (unused)');
       expect(code, stderr).toBe(isRefused ? 1 : 0);
     }
-    expect(openDatabase(victim).prepare<[]>('SELECT a FROM kept').pluck().all()).toEqual([1]);
+    expect(rowsOf(victim, 'SELECT a FROM kept')).toEqual([[1]]);
     expect(existsSync(made)).toBe(false);
   });
 
@@ -126,8 +125,7 @@ const hasShell = isThorough && has('test/generator/register/hostile', 'sqlite3')
 it('what scaffold prints of hostile names and values is comments and the statements that it means', async () => {
   await fc.assert(
     fc.asyncProperty(tables, async (content) => {
-      const folder = path('own');
-      mkdirSync(folder);
+      const folder = newFolder(path('own'));
       const file = `${folder}/own.db`;
       writeTables(file, content);
       const { code, stdout } = await inProcess('scaffold', '--register', file);
@@ -136,7 +134,7 @@ it('what scaffold prints of hostile names and values is comments and the stateme
       if (hasShell) spawnSync('sqlite3', ['own.db'], { cwd: folder, input: stdout });
       else changeRegister(file, stdout);
       expect(existsSync(`${folder}/canary`)).toBe(false);
-      expect(openDatabase(file).prepare<[]>('SELECT a FROM kept').pluck().all()).toEqual([1]);
+      expect(rowsOf(file, 'SELECT a FROM kept')).toEqual([[1]]);
     }),
     { numRuns: isThorough ? 150 : 50 },
   );

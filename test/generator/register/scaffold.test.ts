@@ -2,21 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { TABLES } from '../../../generator/schema/schema.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { sha256 } from '../../support/published.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { changeRegister, rowsOf, runSql, writeRegister } from '../../support/register.js';
 import { containing } from '../../support/values.js';
 
 const path = temporary();
 
-function database(sql: string): string {
-  const file = path('own.db');
-  openDatabase(file).exec(sql).close();
-  return file;
-}
+const database = (sql: string): string => runSql(path('own.db'), sql);
 
 const run = (file: string, from: readonly string[]) =>
   inProcess('scaffold', '--register', file, ...from.flatMap((each) => ['--from', each]));
@@ -34,7 +29,6 @@ async function refusal(file: string, ...from: readonly string[]): Promise<string
   return stderr;
 }
 
-/** That what it drafted, and was run, is a register. */
 const expectValid = async (file: string): Promise<void> =>
   expect(await inProcess('check', '--register', file)).toMatchObject({ code: 0 });
 
@@ -48,14 +42,6 @@ function viewIn(sql: string, view: string): Readonly<Record<string, string>> {
 }
 
 const jsonAt = (out: string, file: string): unknown => JSON.parse(readFileSync(join(out, file), 'utf8'));
-
-/** All rows of a query. */
-function rowsOf(file: string, sql: string): unknown[] {
-  const own = openDatabase(file, { readonly: true });
-  const rows = own.prepare<[]>(sql).raw().all();
-  own.close();
-  return rows;
-}
 
 /** A time in whole seconds, as a draft converts it. */
 const time = (sql: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${sql})`;

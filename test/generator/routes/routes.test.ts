@@ -50,7 +50,6 @@ it('every list has its place on the page that documents them', () => {
   expect(LISTS.filter(({ name }) => !documented.has(name))).toEqual([]);
 });
 
-/** A route as it is for a register that doesn't measure some things. */
 const routeFor = (name: string, ...absent: readonly string[]) =>
   routeNamed(tableFor(ROUTES, new Measured(absent)), name);
 
@@ -117,7 +116,6 @@ it('a CDN purges what is of records by their kind', () => {
   ]);
 });
 
-/** Routes of each class and limit. */
 const ROUTES_OF: Readonly<Record<string, string>> = {
   'record api': 'group user-usernames',
   'summary api': 'index largest snapshot',

@@ -11,7 +11,6 @@ const honest = jsonObject.parse(JSON.parse(readFileSync(`${await sampleTree()}/s
 const routes = jsonObject.array().parse(honest['routes']);
 
 const isAccepted = (snapshot: Json): boolean => snapshotSchema.safeParse(snapshot).success;
-/** A route that may be added. */
 const X = { name: 'x', path: '/x', file: 'x', parameters: [] };
 const withRoute = (more: Json): Json => ({ ...honest, routes: [...routes, { ...routes[0], ...more }] });
 

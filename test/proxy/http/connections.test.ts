@@ -40,7 +40,6 @@ async function accounted(options: TestOptions = {}) {
   return {
     ...proxy,
     logged: () => lines.map((text) => problemOf({ text })),
-    /** How many of each status. */
     counted: async () =>
       Object.fromEntries(
         [

@@ -124,12 +124,13 @@ describe('what the parser refuses', () => {
   });
 });
 
-describe('the last response of a connection', () => {
-  it.each([
-    ['Connection: close', 'Connection: close'],
-    ['a body of unknown length', 'Transfer-Encoding: chunked'],
-    ['Upgrade', 'Connection: Upgrade\r\nUpgrade: x'],
-  ])('is read to its end, and what a client sends after it is not answered: %s', async (_name, field) => {
+it.each([
+  ['Connection: close', 'Connection: close'],
+  ['a body of unknown length', 'Transfer-Encoding: chunked'],
+  ['Upgrade', 'Connection: Upgrade\r\nUpgrade: x'],
+])(
+  'the last response of a connection is read to its end, and what a client sends after it is not answered: %s',
+  async (_name, field) => {
     const large = Buffer.alloc(200_000, 'x');
     const { port, connections } = await serving({ 'downloads/groups.csv': large }, { tokens: { api: 2 } });
     const { socket, heard, closed } = await open(port);
@@ -144,8 +145,8 @@ describe('the last response of a connection', () => {
     expect(heard().split('\r\n\r\n')[1]?.length).toBe(large.length);
     await expect.poll(connections).toBe(0);
     expect(statusesIn(await askRaw(port, GROUP))).toBe('200');
-  });
-});
+  },
+);
 
 describe('connections', () => {
   it.each([

@@ -70,7 +70,6 @@ it(`decide agrees with a token bucket on decision, tokens and waiting time, over
     }),
     { numRuns: STEPS / 1000 },
   );
-  // All three states were met.
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(STEPS / 50);
 });
 

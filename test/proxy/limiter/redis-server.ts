@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { leaveOut } from '../../support/programs.js';
 import { freePort } from '../../support/ports.js';
 
-/** The program, or undefined on a machine without. */
 const REDIS_PROGRAM = ['redis-server', 'valkey-server'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );
@@ -52,17 +51,13 @@ export async function startRedis(settings: readonly string[] = [], on: 'port' | 
   };
   await restart();
   return {
-    /** 0 on a socket. */
     port,
-    /** As for `--redis`. */
     url: on === 'socket' ? `unix:${socket}` : `redis://127.0.0.1:${port}`,
-    /** Its address in messages. */
     name: on === 'socket' ? socket : `127.0.0.1:${port}`,
     /** SIGSTOP freezes it with its connections open, SIGCONT wakes it. */
     signal: (signal: 'SIGSTOP' | 'SIGCONT') => void child?.kill(signal),
     kill,
     restart,
-    /** Ends it for good. */
     remove: async () => {
       await kill();
       rmSync(folder, { recursive: true, force: true });

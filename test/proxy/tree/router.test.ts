@@ -23,7 +23,6 @@ function detail(target: string): string {
   return match.kind === 'refusal' ? match.detail : '';
 }
 
-/** Those of some targets whose outcome is another. */
 const others = (targets: readonly string[], expected: string): string[] =>
   targets.filter((target) => outcome(target) !== expected);
 
@@ -85,7 +84,6 @@ const FILES = [
   '/api/v1/largest??limit=5&limit=6 api/v1/largest/6.json',
 ].map((pair) => pair.split(' '));
 
-/** Targets with where they lead. */
 const CANONICAL = [
   ...'/nothing/ /nothing | /api/v1/?limit=1&x /api/v1 | /api/v1/? /api/v1'.split(' | '),
   ...'http://register.example/api/v1/ /api/v1 | http://register.example/%61pi/v1 /api/v1'.split(' | '),

@@ -13,7 +13,6 @@ const withHeaders = (table: string, field: object) => ({ headers: { ...HEADERS, 
 const withContent = (name: string, field: object | undefined) =>
   withHeaders('content', { ...HEADERS.content, [name]: field });
 const withPage = (limit: object) => ({ limits: { ...LIMITS, page: { ...LIMITS.page, ...limit } } });
-/** The same change with each of these values. */
 const each = <T>(values: readonly T[], change: (value: T) => object): object[] => values.map(change);
 
 const FILES =

@@ -47,15 +47,10 @@ export const generatorSuite: Suite = {
       ),
     ),
   ],
-  programs: ['gzip', 'sha256sum', 'sqlite3', 'tar', 'time'],
-  packages: ['@duckdb/node-api'],
   prepare,
 };
 
-const built = z.object({
-  seconds: z.number(),
-  peak_memory_bytes: z.number(),
-});
+const built = z.object({ seconds: z.number(), peak_memory_bytes: z.number() });
 
 /** Runs a command. @returns what it prints, and its processor time in seconds, as GNU time prints it */
 async function measured(...command: readonly string[]) {
@@ -65,7 +60,6 @@ async function measured(...command: readonly string[]) {
   return { stdout, processor: user + system };
 }
 
-/** Seconds, processor seconds and MB. */
 async function build(register: string, out: string) {
   const args = ['build', '--register', register, '--out', out, '--json', '--accept-removals'];
   const { stdout, processor } = await measured(process.execPath, compiled('generator/cli.js'), ...args);

@@ -1,19 +1,18 @@
 /**
  * `npm run bench -- [generator|proxy|cold ...] [--runs N] [--out FILE.md] [--folder DIR] [--register FILE] [--tree DIR]`:
  * measures, and says how that compares. Each figure is a ratio against a peer or a floor measured in
- * the same run. Exit codes: 0 all targets hold, 1 one does not, 2 usage, 3 a program is missing.
+ * the same run. Exit codes: 0 all targets hold, 1 one does not, 2 usage.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { machine, missingPrograms } from './machine.js';
+import { machine } from './machine.js';
 import { generatorSuite } from './generator-suite.js';
 import { coldSuite, proxySuite } from './proxy-suite.js';
 import { interleave, resultOf, table, type Result, type Suite } from './suite.js';
 
-/** In the order in which they are taken. */
 const SUITES: readonly Suite[] = [generatorSuite, proxySuite, coldSuite];
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -40,7 +39,6 @@ function readOptions() {
 
 const options = readOptions();
 
-/** The results of a suite, and its section of the page. */
 async function run(suite: Suite): Promise<[readonly Result[], string]> {
   const folder = mkdtempSync(join(options.folder, `bench-${suite.name}-`));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -58,9 +56,6 @@ async function run(suite: Suite): Promise<[readonly Result[], string]> {
 /** A signal ends it by exit, so that folders and servers go with it. */
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
-const missing = options.suites.flatMap(missingPrograms);
-for (const line of missing) say(line);
-if (missing.length > 0) process.exit(3);
 const all: (readonly [readonly Result[], string])[] = [];
 for (const suite of options.suites) all.push(await run(suite));
 const facts = machine().map(([name, value]) => `| ${name} | ${value} |\n`);

@@ -11,8 +11,6 @@ const MADE = /^(etag|last-modified|content-length|content-type|accept-ranges)$/i
 
 /**
  * One worker, a limit for each address that refuses nobody, and every file it has served kept open.
- *
- * @param folder for its own files, made if not there
  * @param headers that it adds to each answer: flat
  */
 export function startNginx(dist: string, folder: string, headers: readonly string[] = []): Promise<Server> {

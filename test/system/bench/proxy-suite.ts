@@ -9,9 +9,6 @@ import { memoryOf, startExpress, startOurs, startRaw, takeDown, withServer, type
 import { figure, type Context, type Contender, type Prepared, type Suite } from './suite.js';
 import { wrk, writeTargets } from './wrk.js';
 
-const PROGRAMS = ['wrk', 'nginx', 'taskset'];
-
-/** Measures a server that is started for each run. */
 const contender = (
   name: string,
   start: () => Promise<Server>,
@@ -34,7 +31,6 @@ export const proxySuite: Suite = {
     figure('against nginx with limit_req', 'req/s', 'proxy/rps', 'higher', 'nginx/rps'),
     figure('resident memory after all that', 'MB', 'proxy/rss', 'lower', 'raw/rss'),
   ],
-  programs: PROGRAMS,
   prepare: prepareHot,
 };
 
@@ -90,7 +86,6 @@ export const coldSuite: Suite = {
     figure('cold: p99 against nginx', 'ms', 'proxy/p99', 'lower', 'nginx/p99'),
     figure('cold: highest resident memory, against its bound', 'MB', 'proxy/peak', 'lower', MEMORY_MAX_MB, 1),
   ],
-  programs: PROGRAMS,
   prepare: prepareCold,
 };
 
@@ -116,19 +111,9 @@ async function prepareCold(context: Context): Promise<Prepared> {
     const { requests, seconds, p99 } = await wrk({ ...load, seconds: COLD_SECONDS });
     return { rps: requests / seconds, p99, peak: memoryOf(pid).peak };
   };
+  const starts = { proxy: () => startOurs(dist), nginx: () => startNginx(dist, join(folder, 'nginx')) };
   return {
-    contenders: [
-      contender(
-        'proxy',
-        prepared(() => startOurs(dist)),
-        measure,
-      ),
-      contender(
-        'nginx',
-        prepared(() => startNginx(dist, join(folder, 'nginx'))),
-        measure,
-      ),
-    ],
+    contenders: Object.entries(starts).map(([name, start]) => contender(name, prepared(start), measure)),
     notes: [
       `${paths.length.toLocaleString('en-US')} records and histories; ${COLD_SECONDS} s for each run on ${CONNECTIONS} connections, after ${COLD_WARM_UP_SECONDS} s with other URLs.`,
       'The files are in the page cache of the system, and unknown to the server: without that, both wait for the disk alone.',

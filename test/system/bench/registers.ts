@@ -4,7 +4,7 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
+import { runSql } from '../../support/register.js';
 import { compiled } from './servers.js';
 import type { Context } from './suite.js';
 
@@ -45,25 +45,22 @@ export const recordPaths = (dist: string, most = Infinity): string[] =>
       .map((file) => `/api/v1/${kind}/${file.slice(0, -'.json'.length)}`),
   );
 
-/**
- * The same register after its records were measured once more, an hour after all others.
- * @param which a condition on their ids
- */
+/** The register after records were measured once more, an hour after all others. @param which a condition on ids */
 export function measuredCopy(register: string, file: string, which: string): string {
   copyFileSync(register, file);
-  const database = openDatabase(file);
   const tables = KINDS.map((kind) => `${kind}s`);
   const newest = tables.map((table) => `SELECT max(measured_at) AS at FROM "${table}"`).join(' UNION ALL ');
   const updates = tables.map(
     (table) => `UPDATE "${table}" SET measurements = measurements + 1, measured_at = (SELECT at FROM later)
       WHERE ${which};`,
   );
-  database.exec(`
+  return runSql(
+    file,
+    `
     CREATE TEMP TABLE later AS SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(at), '+1 hour') AS at FROM (${newest});
     ${updates.join('\n')}
     UPDATE groups SET member_count = member_count + 1 WHERE measured_at = (SELECT at FROM later);
     INSERT INTO group_member_readings SELECT id, measured_at, member_count FROM groups
-      WHERE measured_at = (SELECT at FROM later) AND member_count IS NOT NULL;`);
-  database.close();
-  return file;
+      WHERE measured_at = (SELECT at FROM later) AND member_count IS NOT NULL;`,
+  );
 }

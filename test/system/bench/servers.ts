@@ -1,70 +1,41 @@
-/**
- * The servers that are held against each other, each a process as it would be run, on a core of its own, so that the
- * load has the other.
- */
+/** The servers that are held against each other, each a process on one core, so that the load has the other. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
 import { ask } from '../../support/ask.js';
 import { freePort } from '../../support/ports.js';
 import { limitedTo } from '../../support/proxy.js';
+import { serving } from '../contract/servers.js';
 import { ENVIRONMENT } from './machine.js';
 
 const SERVER_CORE = '0';
 export const LOAD_CORE = '1';
-/** From the start of a server until it answers; beyond, something is wrong with it. 30 s. */
-const START_TIMEOUT_MS = 30_000;
 
 export interface Server {
   readonly port: number;
   readonly pid: number;
-  /** Ends it and waits for its end. */
   readonly stop: () => Promise<void>;
 }
 
 /** A compiled program of the project, as `proxy/main.js`. */
 export const compiled = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-/** Starts a server on a free port, pinned to its core, and waits until it answers. */
+/** Starts a server on a free port, pinned to its core. */
 export async function startServer(
   commandFor: (port: number) => readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Server> {
   const port = await freePort();
-  const command = commandFor(port);
-  const child = spawn('taskset', ['-c', SERVER_CORE, ...command], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...ENVIRONMENT, ...environment },
-  });
-  let messages = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (messages += text));
-  const ended = once(child, 'close');
+  const env = { ...ENVIRONMENT, ...environment };
+  const child = spawn('taskset', ['-c', SERVER_CORE, ...commandFor(port)], { env });
   const kill = (): void => void child.kill('SIGTERM');
   process.on('exit', kill);
-  const untilMs = performance.now() + START_TIMEOUT_MS;
-  while ((await ask(port, '/').catch(() => undefined)) === undefined) {
-    if (child.exitCode !== null || performance.now() > untilMs)
-      throw new Error(`${command.join(' ')} did not start: ${messages}`);
-    await pause(20);
-  }
-  return {
-    port,
-    pid: child.pid ?? 0,
-    stop: async () => {
-      process.off('exit', kill);
-      kill();
-      const impatience = setTimeout(() => child.kill('SIGKILL'), 5_000);
-      await ended;
-      clearTimeout(impatience);
-    },
-  };
+  const { stop } = await serving(port, child);
+  return { port, pid: child.pid ?? 0, stop: () => stop().finally(() => process.off('exit', kill)) };
 }
 
-/** Runs something with a server that is started for it. */
 export async function withServer<T>(
   start: () => Promise<Server>,
   use: (server: Server) => Promise<T>,
@@ -77,37 +48,28 @@ export async function withServer<T>(
   }
 }
 
-/** Enough tokens that nobody is refused; the limiter counts all the same. */
+/** Nobody is refused; the limiter counts all the same. */
 const ample = { tokens: 1_000_000, refill_seconds: 0.001 };
 const AMPLE = limitedTo({ api: ample, download: ample });
 
 const node = (script: string, ...args: string[]): string[] => [process.execPath, compiled(script), ...args];
 
 /** The proxy as production runs it: every default, metrics on, and limits that refuse nobody. */
-export const startOurs = (dist: string, ...flags: string[]): Promise<Server> =>
-  startServer(
-    (port) => node('proxy/main.js', `--dist=${dist}`, `--port=${port}`, '--admin-port=0', ...flags),
-    AMPLE,
-  );
+export const startOurs = (dist: string): Promise<Server> =>
+  startServer((port) => node('proxy/main.js', `--dist=${dist}`, `--port=${port}`, '--admin-port=0'), AMPLE);
 
 /** node:http and nothing else, with finished answers in memory. */
 export const startRaw = (answers: string): Promise<Server> =>
   startServer((port) => node('test/system/bench/raw.js', answers, String(port)));
 
-/** Express with express.static and express-rate-limit, as their documentation has it. */
 export const startExpress = (dist: string): Promise<Server> =>
-  startServer((port) => [
-    'env',
-    'NODE_ENV=production',
-    ...node('test/system/bench/express.js', dist, String(port)),
-  ]);
+  startServer((port) => node('test/system/bench/express.js', dist, String(port)), { NODE_ENV: 'production' });
 
 /** Answers of the proxy to be given by others word for word: headers are a flat list, bodies in base64. */
 export const takenAnswers = z.array(
   z.object({ path: z.string(), fields: z.array(z.string()), body: z.string() }),
 );
 
-/** Asks for each path. */
 export async function takeDown(
   port: number,
   paths: readonly string[],

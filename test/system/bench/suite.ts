@@ -3,7 +3,7 @@
 /** What one run of a contender gave: values by name, such as `{ rps: 40123, p99: 2.1 }`. */
 export type Sample = Readonly<Record<string, number>>;
 
-/** A program under measurement. Each call is one run, and gives the same names each time. */
+/** A program under measurement. Each call is one run. */
 export interface Contender {
   readonly name: string;
   readonly run: () => Promise<Sample>;
@@ -35,30 +35,21 @@ export interface Suite {
   readonly name: string;
   readonly description: string;
   readonly figures: readonly Figure[];
-  /** Programs that have to be there (machine.ts). */
-  readonly programs: readonly string[];
-  /** The same of npm's packages, which no other part of the project uses. */
-  readonly packages?: readonly string[];
-  /** Makes all that the runs need. */
   readonly prepare: (context: Context) => Promise<Prepared>;
 }
 
 export interface Prepared {
-  /** In the order in which they take turns. */
   readonly contenders: readonly Contender[];
   /** What a reader has to know of this run: sizes, counts, settings. */
   readonly notes: readonly string[];
 }
 
-/** What the command line gives to all suites. */
 export interface Context {
   /** An empty folder of this suite's own, removed afterwards. */
   readonly folder: string;
   /** A register to measure with; undefined for a fictional one. */
   readonly register: string | undefined;
-  /** A published tree to measure with. */
   readonly tree: string | undefined;
-  /** One line of progress. */
   readonly say: (line: string) => void;
 }
 
@@ -86,20 +77,15 @@ export async function interleave(
   return values;
 }
 
-interface Spread {
-  readonly median: number;
-  readonly min: number;
-  readonly max: number;
-}
+type Spread = Readonly<Record<'median' | 'min' | 'max', number>>;
 
 /** The lower of the two in the middle for an even count: no value that was never measured. */
-export function spread(values: readonly number[]): Spread {
+function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (index: number): number => sorted[index] ?? Number.NaN;
   return { median: at(Math.floor((sorted.length - 1) / 2)), min: at(0), max: at(sorted.length - 1) };
 }
 
-/** A figure with what came out. */
 export interface Result {
   readonly figure: Figure;
   readonly ours: Spread;
@@ -128,12 +114,8 @@ export function resultOf(figure: Figure, values: Values): Result {
 
 const HEAD = ['What', 'Ours', 'Peer', 'Ratio (min–max)', 'Target', 'Holds'];
 
-/** Results as a table of Markdown, without a line break at its end. */
-export function table(results: readonly Result[]): string {
-  return [HEAD, HEAD.map(() => '---'), ...results.map(row)]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
-}
+export const table = (results: readonly Result[]): string =>
+  [HEAD, HEAD.map(() => '---'), ...results.map(row)].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 function row({ figure: { name, unit, target, better, ...figure }, ours, peer, ratio, holds }: Result) {
   const peerName = typeof figure.peer === 'string' ? `${figure.peer.replace(/\/.*/, '')}: ` : '';

@@ -9,13 +9,11 @@ import { LOAD_CORE } from './servers.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../../test/system/bench/requests.lua', import.meta.url));
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly port: number;
-  /** A file that writeTargets wrote. */
   readonly targets: string;
   readonly seconds: number;
   readonly connections: number;
-  /** Which target to begin with. */
   readonly from?: number;
 }
 
@@ -29,15 +27,10 @@ const result = z.object({
   cpu: z.number(),
 });
 
-/** Paths to be asked for, one after the other. */
 export const writeTargets = (file: string, paths: readonly string[]): void =>
   writeFileSync(file, paths.map((path) => `${path}\n`).join(''));
 
-/**
- * Has it run and waits for its end.
- *
- * @throws ZodError if an answer was refused or failed: another thing would be measured than the one meant
- */
+/** @throws ZodError if an answer was refused or failed: another thing would be measured than the one meant */
 export async function wrk({ port, targets, seconds, connections, from = 0 }: LoadOptions) {
   const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', SCRIPT];
   const command = ['wrk', ...flags, `http://127.0.0.1:${port}`, targets, String(from)];

@@ -53,7 +53,6 @@ export function sender(base: string): Send {
   };
 }
 
-/** What more is said of a refusal. */
 interface Refusal extends Options {
   readonly detail?: RegExp;
   readonly extra?: Expected['headers'];
@@ -115,7 +114,6 @@ const limited = async (send: Send, target: string, address: string, accept: stri
 
 const minuteLater = (date: string): string => new Date(Date.parse(date) + 60_000).toUTCString();
 
-/** What a tree for these cases must have. */
 function found<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the tree has no group, page, summary or download');
   return value;
@@ -139,7 +137,6 @@ export function contractCases(dist: string): readonly Case[] {
   });
   const cases: Case[] = [];
   const add = (name: string, run: Case['run']): void => void cases.push({ name, run });
-  /** A case of one request. */
   const one = (
     name: string,
     path: string,
@@ -169,7 +166,6 @@ export function contractCases(dist: string): readonly Case[] {
       : { 'Content-Disposition': `attachment; filename="${route.attachment}"` }),
   });
 
-  /** An error with its body. */
   const refused = (
     name: string,
     path: string,

@@ -9,9 +9,7 @@ export type ServerName = (typeof SERVERS)[number];
 
 export interface Difference {
   readonly servers: readonly ServerName[];
-  /** The cases in which it shows. */
   readonly where: RegExp;
-  /** The lines by which it shows. */
   readonly what: RegExp;
   readonly why: string;
 }

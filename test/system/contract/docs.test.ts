@@ -36,7 +36,6 @@ function section(page: string, heading: string): string {
   return body;
 }
 
-/** The options that --help lists. */
 const optionsIn = (help: string): readonly string[] =>
   [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option = '']) => option);
 

@@ -11,23 +11,20 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { PROJECT, temporary } from '../../support/folder.js';
+import { PROJECT, newFolder, temporary } from '../../support/folder.js';
 import { fields } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
 
 const path = temporary();
 const folder = path('package');
-/** The package, unpacked. */
 const root = join(folder, 'package');
 const bin = join(folder, 'bin');
 
-/** Runs a program to its end. */
 function run(cwd: string, command: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   return { code: status, stdout, stderr };
 }
 
-/** Runs a script of the unpacked package. */
 const script = (cwd: string, name: string, ...args: string[]) =>
   run(cwd, 'npm', '--prefix', root, 'run', '-s', name, '--', ...args);
 
@@ -86,8 +83,7 @@ it('an upgrade of a template alone is published', () => {
 
 describe('the npm scripts', () => {
   it('take relative paths from the folder of the user, and their defaults from the package', () => {
-    const user = path('user');
-    mkdirSync(user);
+    const user = newFolder(path('user'));
     const { stdout } = script(user, 'snapshot', 'sample', '--records', '20', '--out', 'typed.sqlite');
     expect(stdout).toMatch(/ to typed\.sqlite\n$/);
     expect(existsSync(join(user, 'typed.sqlite'))).toBe(true);

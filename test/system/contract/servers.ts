@@ -34,7 +34,6 @@ export async function startNginx(
   return await serve(port, folder, file);
 }
 
-/** nginx with a configuration. @param folder for its own files */
 export async function serve(port: number, folder: string, file: string): Promise<EdgeServer> {
   // Workers of root's nginx are nobody's, who can't read the folders of these tests.
   const user = process.getuid?.() === 0 ? ['-g', 'user root;'] : [];
@@ -53,7 +52,6 @@ export async function startVarnish(folder: string, backend: number): Promise<Edg
   return await serving(port, spawn('varnishd', options, { stdio: 'pipe' }));
 }
 
-/** Waits until a server accepts connections. */
 export async function serving(port: number, child: ChildProcess): Promise<EdgeServer> {
   let said = '';
   for (const stream of [child.stdout, child.stderr])

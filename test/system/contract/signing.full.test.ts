@@ -1,9 +1,9 @@
 /** What docs/operating.md says of signing: its commands, and what a client then knows of a record. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { run } from '../../deploy/run.js';
-import { PROJECT, temporary } from '../../support/folder.js';
+import { PROJECT, newFolder, temporary } from '../../support/folder.js';
 import { has } from '../../support/programs.js';
 import { digestOf, snapshotOf, mirrorOf, sha256 } from '../../support/published.js';
 import { sampleTree } from './sample-tree.js';
@@ -11,8 +11,7 @@ import { sampleTree } from './sample-tree.js';
 const path = temporary();
 
 it.runIf(has('signing', 'minisign'))('a signature of snapshot.json is of every record', async () => {
-  const folder = path('signed');
-  mkdirSync(folder);
+  const folder = newFolder(path('signed'));
   cpSync(await sampleTree(), join(folder, 'dist'), { recursive: true });
   const page = readFileSync(join(PROJECT, 'docs/operating.md'), 'utf8');
   const [, commands = ''] = /## Signing\n[^]*?```sh\n([^]*?)```/.exec(page) ?? [];

@@ -7,19 +7,18 @@ import * as z from 'zod';
 import { Register } from '../../../generator/register/database.js';
 import { scansIn } from '../../../generator/register/explain.js';
 import { RESOURCES, tablesOf } from '../../../generator/schema/schema.js';
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { run } from '../../deploy/run.js';
 import { timeAt as at } from '../../../generator/schema/time.js';
 import { OPERATOR } from '../../support/build.js';
+import { CLI } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { changeRegister } from '../../support/register.js';
+import { changeRegister, rowsOf, runSql, writeRegister } from '../../support/register.js';
 import { json, readTree } from '../../support/tree.js';
 import { matching } from '../../support/values.js';
 
 const path = temporary();
 const PAGE = readFileSync(join(PROJECT, 'docs/your-register.md'), 'utf8');
-const CLI = join(PROJECT, 'build/generator/cli.js');
 
 /** What stands between a heading and the next one. */
 function section(heading: string): string {
@@ -31,12 +30,7 @@ function section(heading: string): string {
 const sqlIn = (text: string): readonly string[] =>
   [...text.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, sql = '']) => sql);
 
-/** A database of the page's, with rows. */
-function database(...statements: readonly string[]): string {
-  const file = path('own.db');
-  openDatabase(file).exec(statements.join('\n')).close();
-  return file;
-}
+const database = (...statements: readonly string[]): string => runSql(path('own.db'), ...statements);
 
 const declare = (file: string): void => changeRegister(file, 'PRAGMA user_version = 1');
 
@@ -160,12 +154,10 @@ describe('the clubs of its recipes', () => {
     );
     changeRegister(file, 'VACUUM');
     changeRegister(file, ids + views);
-    const own = openDatabase(file);
-    expect(own.prepare<[]>('SELECT id, name FROM groups ORDER BY id').raw(true).all()).toEqual([
+    expect(rowsOf(file, 'SELECT id, name FROM groups ORDER BY id')).toEqual([
       [2, 'Old Mill'],
       [3, 'A'],
     ]);
-    own.close();
   });
 });
 
@@ -238,11 +230,8 @@ it('the event log of its recipes becomes runs, with owners by the numbers of the
 });
 
 it('data/upserts.sql makes a register of measurements that a crawler writes one after the other', async () => {
-  const file = path('written.sqlite');
-  const [schema, upserts] = ['schema.sql', 'upserts.sql'].map((name) =>
-    readFileSync(join(PROJECT, 'data', name), 'utf8'),
-  );
-  const own = openDatabase(file).exec(schema ?? '');
+  const file = writeRegister(path('written.sqlite'), '');
+  const upserts = readFileSync(join(PROJECT, 'data/upserts.sql'), 'utf8');
   for (const [day, name, members] of [
     [1, 'Mill', 10],
     [2, 'Mill', 12],
@@ -255,20 +244,18 @@ it('data/upserts.sql makes a register of measurements that a crawler writes one 
       members: String(members),
       now: `'2026-11-0${day}T08:00:00Z'`,
     };
-    own.exec(
-      (upserts ?? '')
+    runSql(
+      file,
+      upserts
         .replaceAll(/^--.*$/gm, '')
         .replaceAll(/:(id|name|members|now)\b/g, (_, key: keyof typeof values) => values[key]),
     );
   }
-  expect(own.prepare<[]>('SELECT position, name FROM group_names ORDER BY position').raw(true).all()).toEqual(
-    [
-      [1, 'Mill'],
-      [2, 'Old Mill'],
-      [3, 'Mill'],
-    ],
-  );
-  own.close();
+  expect(rowsOf(file, 'SELECT position, name FROM group_names ORDER BY position')).toEqual([
+    [1, 'Mill'],
+    [2, 'Old Mill'],
+    [3, 'Mill'],
+  ]);
   const counts = { groups: 1, group_member_readings: 4, group_names: 3 };
   expect(await check(file)).toMatchObject({ total: 0, counts });
 });

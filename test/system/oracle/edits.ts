@@ -4,7 +4,6 @@
  */
 import { RESOURCES } from '../../../generator/schema/schema.js';
 
-/** Numbers that an edit chooses by. */
 export interface Choice {
   readonly a: number;
   readonly b: number;
@@ -27,7 +26,6 @@ const of = <T>(list: readonly T[], index: number): T => {
   return found;
 };
 
-/** The id of one of a table's records. */
 const some = (table: string, index: number): string =>
   `(SELECT id FROM ${table} ORDER BY id LIMIT 1 OFFSET ${index} % max(1, (SELECT count(*) FROM ${table})))`;
 

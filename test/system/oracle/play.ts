@@ -98,7 +98,6 @@ interface Paths {
 /** A reader who takes the bundles of changes from one snapshot to the next. */
 class Reader {
   readonly #out: string;
-  /** What the reader has, by URL. */
   #documents = new Map<string, string>();
   #sequence = 0;
 

@@ -38,13 +38,11 @@ export interface Watched {
   readonly outside: string[];
 }
 
-/** Publishes a register of these rows, and serves it. */
 export async function serving(file: string, rows: Rows, out: string): Promise<RunningProxy> {
   await published({ register: writeRegister(file, rows), out });
   return startProxy(out);
 }
 
-/** How a page is opened. */
 export interface Opening extends BrowserContextOptions {
   /** Of another site than that of the file. */
   readonly base?: string;
@@ -105,7 +103,6 @@ export async function faultsOf({ page, complaints, outside }: Watched): Promise<
   return wider === 0 ? found : [...found, `${wider} pixels wider than the window`];
 }
 
-/** The same of both screens. */
 export async function faultsOnScreens(watched: Watched): Promise<string[]> {
   const found: string[] = [];
   for (const { viewport, colorScheme } of SCREENS) {
@@ -119,6 +116,5 @@ export async function faultsOnScreens(watched: Watched): Promise<string[]> {
 /** As a browser at an address of http: it hashes nothing. */
 export const NO_HASHES = 'Object.defineProperty(crypto, "subtle", { value: undefined });';
 
-/** By how many pixels a page is wider than the window. */
 export const sidewaysOf = (page: Page): Promise<unknown> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -27,7 +27,7 @@ async function drawnFirst(page: Page): Promise<void> {
   });
 }
 
-inChromium('pages', () => {
+inChromium('the pages', () => {
   it.each(PAGES.map((url, at) => [url, SCREENS[at % 2]!] as const))(
     'are in order on a phone and a desktop, move nothing while they load, and are no wider than any window: %s',
     async (url, { viewport: { width }, colorScheme }) => {
@@ -46,12 +46,10 @@ inChromium('pages', () => {
       }
     },
   );
-});
 
-inChromium('without scripts', () => {
   const options = { javaScriptEnabled: false };
 
-  it('the reference is there with every language, and without a field that does nothing', async () => {
+  it('without scripts: the reference is there with every language, and without a field that does nothing', async () => {
     const { page } = await open('/developers/reference/register', options);
     expect(await page.locator('.endpoint').count()).toBe(2);
     expect(await page.locator('code.json').first().innerText()).toContain('"version": 1');
@@ -60,7 +58,7 @@ inChromium('without scripts', () => {
     expect(await page.locator('#search').isVisible()).toBe(false);
   });
 
-  it('the contents open on a phone', async () => {
+  it('without scripts: the contents open on a phone', async () => {
     const { page } = await open('/developers/guides/limits', { ...options, ...SCREENS[0] });
     const link = page.locator('.contents a[aria-current=page]');
     expect(await link.isVisible()).toBe(false);

@@ -55,6 +55,23 @@ inChromium('a copy button', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await expect.poll(() => block.getAttribute('tabindex')).toBeNull();
   });
+
+  it('leaves the code all of its width on a phone and a desktop', async () => {
+    for (const url of ['/downloads', '/feeds', '/developers', '/developers/guides/limits']) {
+      const page = await open(url);
+      for (const { viewport } of SCREENS) {
+        await page.setViewportSize(viewport);
+        const covered =
+          await page.evaluate(`[...document.querySelectorAll('.copyable > pre')].flatMap((pre) => {
+          const [code, button] = [pre, pre.nextElementSibling].map((each) => each.getBoundingClientRect());
+          const isBeside = button.left >= code.right - 1 && pre.scrollWidth <= pre.clientWidth;
+          const isAbove = button.bottom <= code.top + 1;
+          return !pre.checkVisibility() || isBeside || isAbove ? [] : [pre.textContent];
+        })`);
+        expect(covered, url).toEqual([]);
+      }
+    }
+  });
 });
 
 inChromium('tabs', () => {
@@ -92,35 +109,14 @@ inChromium('tabs', () => {
     expect(await shown()).toEqual(new Set(['Python']));
     expect((await shownTabs(page)).length).toBeGreaterThan(1);
   });
-});
 
-inChromium('without scripts', () => {
-  it('all sections of tabs are shown with their headings, and there are no buttons', async () => {
+  it('are all shown with their headings without scripts, and there are no buttons', async () => {
     for (const url of ['/downloads', '/feeds']) {
       const page = await open(url, { javaScriptEnabled: false });
       expect(await page.locator('button').count(), url).toBe(0);
       const headings = page.locator('[data-tabs] h3');
       expect(await headings.count()).toBe(url === '/feeds' ? 0 : 6);
       for (const heading of await headings.all()) expect(await heading.isVisible()).toBe(true);
-    }
-  });
-});
-
-inChromium('a button that copies', () => {
-  it('leaves the code all of its width on a phone and a desktop', async () => {
-    for (const url of ['/downloads', '/feeds', '/developers', '/developers/guides/limits']) {
-      const page = await open(url);
-      for (const { viewport } of SCREENS) {
-        await page.setViewportSize(viewport);
-        const covered =
-          await page.evaluate(`[...document.querySelectorAll('.copyable > pre')].flatMap((pre) => {
-          const [code, button] = [pre, pre.nextElementSibling].map((each) => each.getBoundingClientRect());
-          const isBeside = button.left >= code.right - 1 && pre.scrollWidth <= pre.clientWidth;
-          const isAbove = button.bottom <= code.top + 1;
-          return !pre.checkVisibility() || isBeside || isAbove ? [] : [pre.textContent];
-        })`);
-        expect(covered, url).toEqual([]);
-      }
     }
   });
 });

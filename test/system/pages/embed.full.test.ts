@@ -271,8 +271,8 @@ inChromium('the chart in a page of another origin, under a policy without styles
   });
 });
 
-inChromium('the control on the page of a record', () => {
-  it('has the two lines, which show that record, and a button that copies them', async () => {
+inChromium('for the chart', () => {
+  it('the page of a record has the two lines, which show that record, and a button that copies them', async () => {
     const watched = await openPage('/group/1', { permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = watched;
     await page.locator('#facts').waitFor();
@@ -285,10 +285,8 @@ inChromium('the control on the page of a record', () => {
       /^<script type="module" src="https?:\/\/[^"]+\/embed\.js"><\/script>\n<register-chart group="1"><\/register-chart>$/,
     );
   });
-});
 
-inChromium('the script', () => {
-  it('is one file of at most 40 kB compressed, kept as long as pages, with the licence of its library', async () => {
+  it('the script is one file of at most 40 kB compressed, kept as long as pages, with the licence of its library', async () => {
     const { headers } = await register.get('/embed.js');
     expect(headers.get('cache-control')).toBe('public, max-age=300, stale-if-error=86400');
     const text = readFileSync(join(out, 'embed.js'), 'utf8');

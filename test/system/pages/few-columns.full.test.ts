@@ -11,7 +11,6 @@ import { CLUBS, MEASURED, READ, writeClubs } from './clubs.js';
 
 const path = temporary();
 
-/** Publishes the register of clubs, changed by some SQL, and serves it. */
 async function served(sql = '', keys: object = CLUBS): Promise<RunningProxy> {
   const [register, out] = [writeClubs(path('register.sqlite')), path('dist')];
   changeRegister(register, sql);
@@ -51,7 +50,7 @@ const lead = async (page: Page, kind: string, words: string, path: string): Prom
 
 const ALWAYS = ['First measured', 'Last measured', 'Measurements'];
 
-inChromium('the pages of records', () => {
+inChromium('pages', () => {
   it.each([
     ['/group/4', ['Members', 'Facts', 'Look up another record'], ['JSON', 'History', 'Cite']],
     ['/user/7', ['Facts', 'Look up another record'], ['JSON', 'Cite']],
@@ -120,10 +119,20 @@ inChromium('the pages of records', () => {
     expect(await main(page)).toMatch(/name not measured[^]*not measured members/);
     expect(await main(page)).toMatch(/Not measured, or not published: name, owner, member count, peak\./);
   });
-});
 
-inChromium('a chart in another page', () => {
-  it('says clubs, and what the register doesn’t measure', async () => {
+  it('have a field that offers and finds what there is, by the words of the operator, also at the address of a kind', async () => {
+    const { page } = await open('/game', '.hint');
+    expect(await page.locator('h1').innerText()).toBe('Look up an island');
+    expect(await page.locator('.hint').innerText()).toContain('An id such as 9,');
+    expect(await page.locator('select').inputValue()).toBe('game');
+    expect(await page.locator('option').allInnerTexts()).toEqual(['Club', 'Player', 'Island']);
+    await seek(page, 'user', 'nobody', 'No published club, player or island has exactly this name.');
+    await lead(page, 'group', 'quiet arcade', '/group/4');
+    const gone = await open('/item', '.hint');
+    expect(await gone.page.locator('h1').innerText()).toBe('Nothing is published at this address');
+  });
+
+  it('have a chart that says clubs, and what the register doesn’t measure', async () => {
     const { page } = await open('/developers/guides/tools', 'register-chart');
     const said = (): Promise<string> => page.locator('register-chart figure').innerText();
     await expect.poll(said).toMatch(/^Quiet Arcade\s+club 4[^]*Source: Golden, CC0 1\.0\.$/);
@@ -187,19 +196,5 @@ inChromium('ids of the platform, in a register without first measurements', () =
       ['group', 'chess', '/group/5'],
     ] as const)
       await lead(page, kind, words, path);
-  });
-});
-
-inChromium('the field that finds records', () => {
-  it('offers and finds what there is, by the words of the operator, also at the address of a kind', async () => {
-    const { page } = await open('/game', '.hint');
-    expect(await page.locator('h1').innerText()).toBe('Look up an island');
-    expect(await page.locator('.hint').innerText()).toContain('An id such as 9,');
-    expect(await page.locator('select').inputValue()).toBe('game');
-    expect(await page.locator('option').allInnerTexts()).toEqual(['Club', 'Player', 'Island']);
-    await seek(page, 'user', 'nobody', 'No published club, player or island has exactly this name.');
-    await lead(page, 'group', 'quiet arcade', '/group/4');
-    const gone = await open('/item', '.hint');
-    expect(await gone.page.locator('h1').innerText()).toBe('Nothing is published at this address');
   });
 });

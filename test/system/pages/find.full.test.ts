@@ -112,7 +112,6 @@ inChromium('the suggestions', () => {
   });
 });
 
-/** Opens the field, fills it in and presses Enter. */
 async function entered(text: string): Promise<Page> {
   const { input } = await opened();
   await input.fill(text);

@@ -32,25 +32,22 @@ const STICKING_OUT = `[...document.querySelectorAll('main *')]
   .map((element) => element.outerHTML.slice(0, 120))`;
 
 inChromium('the front page', () => {
-  it.each([PHONE, DESKTOP])(
-    'has on the first screen of $width pixels the name, the number, its time and the line',
-    async (viewport) => {
-      const { page } = await open('/', { viewport });
-      for (const part of ['h1', '.picture h2', '.picture .count', '.picture time', '.picture .plot'])
-        expect(await bottomOf(page, part), part).toBeLessThanOrEqual(viewport.height);
-      // What people come for is above what they look at.
-      const [field, picture] = [await bottomOf(page, '#lookup'), await bottomOf(page, '.picture .plot')];
-      expect(field).toBeLessThan(picture);
-      // The values of its levels are next to the line, not over it, and the days of its axis have room.
-      const values = await boxesOf(page, '.picture text.value');
-      const [line] = await boxesOf(page, '.picture .plot .line');
-      expect(Math.max(...values.map(({ right }) => right))).toBeLessThan(line?.left ?? 0);
-      const days = await boxesOf(page, '.picture .axis text');
-      expect(days.length).toBeGreaterThan(1);
-      for (const [index, { left }] of days.slice(1).entries())
-        expect(left - (days[index]?.right ?? 0)).toBeGreaterThan(4);
-    },
-  );
+  it.each([PHONE, DESKTOP])('has its number and the line on the first $width pixels', async (viewport) => {
+    const { page } = await open('/', { viewport });
+    for (const part of ['h1', '.picture h2', '.picture .count', '.picture time', '.picture .plot'])
+      expect(await bottomOf(page, part), part).toBeLessThanOrEqual(viewport.height);
+    // What people come for is above what they look at.
+    const [field, picture] = [await bottomOf(page, '#lookup'), await bottomOf(page, '.picture .plot')];
+    expect(field).toBeLessThan(picture);
+    // The values of its levels are next to the line, not over it, and the days of its axis have room.
+    const values = await boxesOf(page, '.picture text.value');
+    const [line] = await boxesOf(page, '.picture .plot .line');
+    expect(Math.max(...values.map(({ right }) => right))).toBeLessThan(line?.left ?? 0);
+    const days = await boxesOf(page, '.picture .axis text');
+    expect(days.length).toBeGreaterThan(1);
+    for (const [index, { left }] of days.slice(1).entries())
+      expect(left - (days[index]?.right ?? 0)).toBeGreaterThan(4);
+  });
 
   it('is whole without scripts', async () => {
     const { page } = await open('/', { javaScriptEnabled: false });

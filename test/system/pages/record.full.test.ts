@@ -36,7 +36,6 @@ const open = (url: string, { prepare, ...opening }: Opening = {}): Promise<Watch
     },
   });
 
-/** Opens a record's page and waits until all of it is there. */
 async function openRecord(url: string, opening?: Opening): Promise<Watched> {
   const watched = await open(url, opening);
   await watched.page.locator('#facts').waitFor();
@@ -48,26 +47,72 @@ const drawn = (page: Page) => page.locator('.plot canvas').waitFor();
 
 /** One of each template, and the hostile, the long and the empty one. */
 const RECORDS = '/group/1 /group/2 /group/4 /group/6 /user/10 /game/7 /item/8 /group'.split(' ');
+const OPENED = RECORDS.map((url, at) => [url, SCREENS[at % 2]] as const);
 
 /** Until the letters are there, and what they move has been drawn. */
 const SETTLED = `document.fonts.ready.then(() =>
   new Promise((settle) => requestAnimationFrame(() => requestAnimationFrame(settle))))`;
 
 inChromium('pages of records', () => {
-  it.each(RECORDS.map((url, at) => [url, SCREENS[at % 2]] as const))(
-    'are in order on a phone and a desktop, and nothing moves while they load: %s',
-    async (url, screen) => {
-      const watched = await open(url, screen);
-      const { page } = watched;
-      await page.locator(url === '/group' ? '.lookup' : '#facts').waitFor();
-      if (url === '/group/1') await drawn(page);
-      await page.evaluate(SETTLED);
-      expect(await page.evaluate('window.shifts')).toBe(0);
-      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-      await page.locator('.lookup').waitFor();
-      expect(await faultsOnScreens(watched)).toEqual([]);
-    },
-  );
+  it.each(OPENED)('are in order on a phone and a desktop, and nothing moves: %s', async (url, screen) => {
+    const watched = await open(url, screen);
+    const { page } = watched;
+    await page.locator(url === '/group' ? '.lookup' : '#facts').waitFor();
+    if (url === '/group/1') await drawn(page);
+    await page.evaluate(SETTLED);
+    expect(await page.evaluate('window.shifts')).toBe(0);
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await page.locator('.lookup').waitFor();
+    expect(await faultsOnScreens(watched)).toEqual([]);
+  });
+
+  it.each<[string, ...(readonly [string, RegExp])[]]>([
+    [
+      '/user/10',
+      ['main h2', /^Usernames$/],
+      ['.what', /^quick_hill\s+now; from 1 June 2020, 12:30 UTC \(the platform’s date\)$/],
+      ['.what', /^slow_hill\s+until 1 June 2020, 12:30 UTC; since when is not known$/],
+    ],
+    [
+      '/game/7',
+      ['.main-figure', /1,290 playing/],
+      ['.votes', /^75\.0 % of 100 votes are for it \(75 for, 25 against\)$/],
+      // It has no price because it is free, which is known.
+      ['.facts', /none: access is free/],
+    ],
+    [
+      '/item/8',
+      ['.main-figure', /No price in the catalogue/],
+      ['.figures', /1,180 lowest resale price[^]*12 of 5,000 copies left/],
+      ['.byline', /^Creator: not measured, or not published$/],
+    ],
+    // A number that was not measured keeps its place, without a unit.
+    ['/item/9', ['.figures', /^not measured lowest resale price[^]*15 favourites$/]],
+  ])('%s say what the register has', async (url, ...said) => {
+    const { page } = await openRecord(url);
+    for (const [part, text] of said)
+      expect(await page.locator(part).allInnerTexts(), part).toContainEqual(matching(text));
+  });
+
+  it('have a history that is saved as CSV, made in the browser', async () => {
+    for (const [url, list, name, rows] of [
+      ['/user/10', 'usernames', 'usernames', [{ user_id: '10', position: '1', username: 'slow_hill' }, {}]],
+      ['/group/8', 'names', 'group_names', [{ name: '' }, { name: 'a "quoted"\r\nname' }, {}]],
+      // The first owner is null, and has the columns of the next one.
+      ['/group/7', 'owners', 'group_owners', [{ owner_id: null }, { owner_name: 'quick_hill' }]],
+    ] as const) {
+      const { page, complaints, outside } = await openRecord(url);
+      const begun = page.waitForEvent('download');
+      await page.getByRole('button', { name: list }).click();
+      const download = await begun;
+      expect(download.suggestedFilename()).toBe(`${url.slice(1).replace('/', '-')}-${list}.csv`);
+      const saved = csvObjects(readFileSync(await download.path(), 'utf8'));
+      expect(saved).toMatchObject(rows);
+      const [head = ''] = (await (await proxy.get(`/downloads/${name}.csv`)).text()).split('\r\n');
+      expect(Object.keys(saved[0] ?? {})).toEqual(head.split(','));
+      expect([...complaints, ...outside]).toEqual([]);
+    }
+  });
 });
 
 inChromium('the page of a group', () => {
@@ -109,6 +154,8 @@ inChromium('the page of a group', () => {
     const { page } = await openRecord('/group/7');
     await drawn(page);
     expect(await textOf(page, '.axis-start')).toBe('The axis starts at 39, not at 0.');
+    // The earliest of the highest.
+    expect(await textOf(page, '.readings')).toContain('Peak: 41 members on 3 January 2025, 06:00 UTC');
     const parts = (name: string) =>
       page.evaluate(`[...document.querySelectorAll('[aria-labelledby=${name}] .track')].map((track) =>
         [...track.children].map((each) => [each.className, each.getAttribute('style')]))`);
@@ -222,36 +269,6 @@ inChromium('the page of a group', () => {
     await page.emulateMedia({ media: null, colorScheme: 'light', forcedColors: 'active' });
     await expect.poll(look).not.toBe(seen.at(-1));
     expect(complaints).toEqual([]);
-  });
-});
-
-inChromium('the pages of other kinds', () => {
-  it.each<[string, ...(readonly [string, RegExp])[]]>([
-    [
-      '/user/10',
-      ['main h2', /^Usernames$/],
-      ['.what', /^quick_hill\s+now; from 1 June 2020, 12:30 UTC \(the platform’s date\)$/],
-      ['.what', /^slow_hill\s+until 1 June 2020, 12:30 UTC; since when is not known$/],
-    ],
-    [
-      '/game/7',
-      ['.main-figure', /1,290 playing/],
-      ['.votes', /^75\.0 % of 100 votes are for it \(75 for, 25 against\)$/],
-      // It has no price because it is free, which is known.
-      ['.facts', /none: access is free/],
-    ],
-    [
-      '/item/8',
-      ['.main-figure', /No price in the catalogue/],
-      ['.figures', /1,180 lowest resale price[^]*12 of 5,000 copies left/],
-      ['.byline', /^Creator: not measured, or not published$/],
-    ],
-    // A number that was not measured keeps its place, without a unit.
-    ['/item/9', ['.figures', /^not measured lowest resale price[^]*15 favourites$/]],
-  ])('%s say what the register has', async (url, ...said) => {
-    const { page } = await openRecord(url);
-    for (const [part, text] of said)
-      expect(await page.locator(part).allInnerTexts(), part).toContainEqual(matching(text));
   });
 });
 
@@ -447,27 +464,5 @@ inChromium('the field that finds records', () => {
     const { page } = await opened('/group', { prepare: (each) => each.addInitScript(NO_HASHES) });
     await seek(page, 'quick_hill');
     await expect.poll(() => status(page)).toContain('only on an https address');
-  });
-});
-
-inChromium('the history of a record', () => {
-  it('is saved as CSV, made in the browser', async () => {
-    for (const [url, list, name, rows] of [
-      ['/user/10', 'usernames', 'usernames', [{ user_id: '10', position: '1', username: 'slow_hill' }, {}]],
-      ['/group/8', 'names', 'group_names', [{ name: '' }, { name: 'a "quoted"\r\nname' }, {}]],
-      // The first owner is null, and has the columns of the next one.
-      ['/group/7', 'owners', 'group_owners', [{ owner_id: null }, { owner_name: 'quick_hill' }]],
-    ] as const) {
-      const { page, complaints, outside } = await openRecord(url);
-      const begun = page.waitForEvent('download');
-      await page.getByRole('button', { name: list }).click();
-      const download = await begun;
-      expect(download.suggestedFilename()).toBe(`${url.slice(1).replace('/', '-')}-${list}.csv`);
-      const saved = csvObjects(readFileSync(await download.path(), 'utf8'));
-      expect(saved).toMatchObject(rows);
-      const [head = ''] = (await (await proxy.get(`/downloads/${name}.csv`)).text()).split('\r\n');
-      expect(Object.keys(saved[0] ?? {})).toEqual(head.split(','));
-      expect([...complaints, ...outside]).toEqual([]);
-    }
   });
 });

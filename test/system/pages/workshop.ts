@@ -4,9 +4,7 @@ import type { Rows } from '../../support/register.js';
 const DAY_MS = 86_400_000;
 const FIRST_MS = Date.parse('2025-01-01T06:00:00Z');
 
-/** The time of a reading, by days after the first. */
 const at = (day: number): string => `${new Date(FIRST_MS + day * DAY_MS).toISOString().slice(0, 19)}Z`;
-/** The days on which something was first and last read. */
 const from = (first: number, last: number) => ({ first_measured_at: at(first), last_measured_at: at(last) });
 /** 21 November 2026. */
 const LAST = 689;

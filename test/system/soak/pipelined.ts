@@ -45,7 +45,6 @@ const ENDINGS: Choices<Exchange> = [
   ['\0 / HTTP/1.1\r\n\r\n', ''],
 ];
 
-/** A request with one more field, of so many bytes. */
 const padded = ([text, answer]: Exchange, bytes: number): Exchange => [
   text.replace('\r\n', `\r\nX: ${'y'.repeat(bytes)}\r\n`),
   answer,
@@ -130,7 +129,6 @@ async function act(port: number, client: Client): Promise<string | undefined> {
   return found === expected ? undefined : `expected ${expected}, was ${found ?? 'incomplete'}`;
 }
 
-/** @returns what went wrong */
 export async function pipelined(connections: number, seed: number) {
   const folder = mkdtempSync(join(tmpdir(), 'pipelined-'));
   const { dist } = makeTree(folder);

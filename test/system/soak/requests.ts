@@ -54,7 +54,6 @@ const BODIES = words(
   `4;${'x'.repeat(20_000)}\r\n`,
   INNER,
 );
-/** Names of fields, each with values. */
 const FIELDS: Choices<readonly [names: Choices<string>, values: Choices<string>]> = [
   [['Host'], words('x x\0 x/../.. x@y [::1 x:port ../../.. é', 'a'.repeat(9_000))],
   [
@@ -96,19 +95,7 @@ export function hostileRequest(seed: number, index: number): readonly Buffer[] {
     dice.pick(PREFIXES) +
     repeated(dice, 8, () => dice.pick(DOTS) + dice.pick(SLASHES)) +
     dice.pick(PLACES) +
-    dice.pick([
-      '',
-      '',
-      '%00.json',
-      '.json',
-      '/',
-      '?x=y',
-      '#',
-      '%20',
-      '\x01',
-      '::$DATA',
-      `%${bytes(dice, 2)}`,
-    ]);
+    dice.pick(['', '', ...words('%00.json .json / ?x=y # %20 \x01 ::$DATA'), `%${bytes(dice, 2)}`]);
   const fields = Array.from({ length: dice.below(3) }, () => {
     const [names, values] = dice.pick(FIELDS);
     return `${dice.pick(names)}: ${dice.pick(values)}`;

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { FEEDS } from '../../../../generator/routes/feeds.js';
-import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
-import { writeRegister } from '../../../support/register.js';
 import { has } from '../../../support/programs.js';
+import type { Rows } from '../../../support/register.js';
+import { siteOf } from '../../../support/site.js';
 
 const path = temporary();
 
-/** Whether this machine has them. */
 const HAS_READERS = has('feeds as others read them', 'xmllint', 'jing', 'feedparser');
 
 const SCHEMA = join(PROJECT, 'test/generator/outputs/feeds/atom.rnc');
@@ -85,15 +84,12 @@ function readBy(files: readonly string[]): readonly Read[] {
   return feeds;
 }
 
-/** Where the register says that it is reached. */
 const BASE = 'https://api.golden.example';
 
 const NAMES = Object.values(FEEDS).map(({ name }) => name);
 
-/** The feeds of a register. */
-async function feedsOf(content: Parameters<typeof writeRegister>[1]) {
-  const out = path('dist');
-  await published({ register: writeRegister(path('register.sqlite'), content), out });
+async function feedsOf(content: Rows | string) {
+  const { out } = await siteOf(path, content);
   const file = (name: string): string => join(out, 'feeds', name);
   return {
     validate: () => validate(NAMES.map((name) => file(`${name}.atom`))),
@@ -292,7 +288,6 @@ it.skipIf(!HAS_READERS)('the feeds carry each nasty text, or what is shown for i
   for (const name of NAMES) expect(() => void JSON.parse(feeds.text(`${name}.json`)), name).not.toThrow();
 });
 
-/** What the twin of a document in Atom must say. */
 const inJson = ({ entries, links: { self } }: Read): z.infer<typeof jsonFeed> => ({
   version: 'https://jsonfeed.org/version/1.1',
   feed_url: self?.replace(/atom$/, 'json') ?? '',

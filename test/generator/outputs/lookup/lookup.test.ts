@@ -20,7 +20,6 @@ async function found(register: string): Promise<Record<string, string>> {
   return Object.fromEntries(documents.map(([file, { text }]) => [`/${file.replace(/\.json$/, '')}`, text]));
 }
 
-/** What a script in Python expects of them. */
 function expected(register: string): Record<string, string> {
   const script = join(PROJECT, 'test/generator/outputs/lookup/expected.py');
   const env = { ...process.env, PYTHONIOENCODING: 'utf-8' };
@@ -83,7 +82,6 @@ const NASTY: Rows = {
   ],
   users: [
     ...SPELLINGS.map((username, index) => ({ id: 5 + index * 4_294_967_296, username })),
-    // One name that many have.
     ...Array.from({ length: 100 }, (_, index) => ({
       id: 100_000 + 7 * index,
       username: index % 2 === 0 ? 'many' : 'MANY',

@@ -1,5 +1,4 @@
 /** The running proxy answers as the description says: statuses, headers, bodies, and what errors tell. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
@@ -15,7 +14,7 @@ import {
   type AskOptions,
 } from '../../../proxy/support.js';
 import { published } from '../../../support/build.js';
-import { PROJECT, temporary } from '../../../support/folder.js';
+import { PROJECT, newFolder, temporary } from '../../../support/folder.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
 import { snapshotOf } from '../../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
@@ -59,8 +58,7 @@ beforeAll(async () => {
   await build();
   description = readDescription(out);
   strictly = judge(description);
-  const nothing = path('nothing');
-  mkdirSync(nothing);
+  const nothing = newFolder(path('nothing'));
   [whole, empty] = await Promise.all([proxyOn(out), proxyOn(nothing)]);
 });
 
@@ -73,7 +71,6 @@ const stranger = (): string => `127.1.${Math.floor((clients += 1) / 250)}.${(cli
 const asStranger = (port: number, target: string, options: AskOptions = {}): Promise<Answer> =>
   ask(port, target, { ...options, from: stranger() });
 
-/** Asks a proxy whose disk fails from its start on. */
 async function askBroken(target: string): Promise<Answer> {
   const { port } = await startInProcess(out);
   opened(out, (path) => {
@@ -92,7 +89,6 @@ async function asked429(target: string): Promise<Answer> {
   throw new Error('the limit was never met');
 }
 
-/** A URL of a path, with something in the place of its parameter. */
 function urlOf(at: string, value?: string): string {
   const get = description.paths[at]?.get;
   const parameter = get && parameterOf(get);
@@ -105,7 +101,6 @@ function urlOf(at: string, value?: string): string {
   return parameter.in === 'query' ? `${at}?${parameter.name}=${filled}` : at.replace(/\{\w+\}/, filled);
 }
 
-/** Brings about an answer of a status at a path. */
 const PROVOKED: Readonly<Record<string, (at: string) => Promise<Answer>>> = {
   200: (at) => asStranger(whole, urlOf(at)),
   206: (at) => asStranger(whole, urlOf(at), { headers: { Range: 'bytes=0-3' } }),
@@ -180,7 +175,6 @@ it.each(PATHS)('the proxy answers %s with each status that is described, as it i
   }
 });
 
-/** Requests that come to the errors that the description shows. */
 const SHOWN: Readonly<Record<string, () => Promise<Pick<Answer, 'text'>>>> = {
   invalid_id: () => asStranger(whole, '/api/v1/group/abc'),
   invalid_limit: () => asStranger(whole, '/api/v1/largest?limit=0'),

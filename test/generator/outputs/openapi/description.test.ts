@@ -46,7 +46,6 @@ const strictly = judge(description);
 const pattern = (file: string): RegExp =>
   new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[0-9a-f]+')}$`);
 
-/** Every document of the tree that a schema describes: its file, schema and content. */
 function* readDocuments(): Generator<readonly [file: string, schema: string, value: unknown]> {
   for (const at of Object.keys(description.paths)) {
     const schema = schemaNameOf(description, at);

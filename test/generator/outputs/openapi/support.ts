@@ -63,13 +63,11 @@ export type Response = z.infer<typeof response>;
 type Parameter = z.infer<typeof parameter>;
 type Operation = z.infer<typeof operation>;
 
-/** The description in a tree. */
 export const readDescription = (dist: string): Description =>
   description.parse(JSON.parse(readFileSync(join(dist, 'api/v1/openapi.json'), 'utf8')));
 
 const nameIn = ({ $ref }: { readonly $ref: string }): string => $ref.split('/').at(-1) ?? '';
 
-/** A component, itself or by its reference. */
 export function named<T extends object>(
   components: Readonly<Record<string, T>>,
   value: NoInfer<T> | z.infer<typeof reference>,
@@ -80,7 +78,6 @@ export function named<T extends object>(
   return found;
 }
 
-/** What GET of a path may be answered with a status. */
 export function responseOf(
   { paths, components }: Description,
   path: string,
@@ -101,7 +98,6 @@ export function schemaNameOf(description: Description, path: string): string | u
   return content?.schema && '$ref' in content.schema ? nameIn(content.schema) : undefined;
 }
 
-/** A record of a JSON Schema, as far as tests look at it. */
 type Json = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Json =>
@@ -133,7 +129,6 @@ const openText = z.strictObject({
 /** Says what is wrong with a value by a schema of the description; an empty list where nothing is. */
 export type Judge = (schema: string, value: unknown) => readonly string[];
 
-/** A validator that knows the formats of the description. */
 export function validator(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   formats.default(ajv);

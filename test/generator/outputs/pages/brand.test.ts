@@ -25,7 +25,6 @@ const svg = (attributes: string): string =>
 
 const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
 
-/** Builds by the command line, with these keys in operator.json. */
 async function built(keys: object, files: Files = {}, out = path('dist')) {
   const operator = writeOperator(path('root'), { files: 'site', ...keys }, files);
   const args = ['--register', register, '--out', out, '--operator', operator];

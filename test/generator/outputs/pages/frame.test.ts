@@ -33,7 +33,6 @@ const hashes = (all: ReadonlyMap<string, { path: string; body: Uint8Array | stri
   );
 const assets = () => routes.flatMap((r) => (r.class === 'asset' && !r.file.includes('{') ? r.file : []));
 
-/** The `meta` elements of a page, by name. */
 const metaOf = (html: string): Record<string, string> =>
   Object.fromEntries(
     [...html.matchAll(/<meta (?:name|property)="([^"]*)" content="([^"]*)">/g)].map(

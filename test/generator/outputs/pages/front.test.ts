@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { writeRegister, type Rows } from '../../../support/register.js';
+import type { Rows } from '../../../support/register.js';
+import { siteOf } from '../../../support/site.js';
 import { between, textOf } from './site.js';
 
 const path = temporary();
@@ -67,14 +67,8 @@ const ROWS: Rows = {
   ],
 };
 
-/** @param at the time of the build */
-async function siteOf(content: Rows | string, at = '2026-12-01T00:00:00Z'): Promise<string> {
-  const out = path('dist');
-  await published({ register: writeRegister(path('register.sqlite'), content), out, at });
-  return out;
-}
-
-const frontOf = async (content: Rows | string, at?: string) => pageOf(await siteOf(content, at));
+const frontOf = async (content: Rows | string, at = '2026-12-01T00:00:00Z') =>
+  pageOf((await siteOf(path, content, { at })).out);
 
 const front = await frontOf(ROWS);
 
@@ -144,7 +138,7 @@ describe('the front page', () => {
 
 it('a count has the time of its newest reading, however much later its record was measured', async () => {
   const later = { name: null, measured_at: '2026-11-25T09:42:00Z' };
-  const out = await siteOf({
+  const { out } = await siteOf(path, {
     groups: [
       { id: 7, member_count: 40_621, ...later },
       { id: 8, member_count: 5, ...later },
@@ -232,7 +226,7 @@ describe('a register of', () => {
   });
 
   it('groups alone without readings begins with the largest, in a list with bars', async () => {
-    const out = await siteOf({ groups: ROWS['groups'] ?? [] });
+    const { out } = await siteOf(path, { groups: ROWS['groups'] ?? [] });
     expect(heroOf(pageOf(out))).toContain(
       `The largest group Lantern Guild 3,100 members read 20 November 2026, 08:00 UTC ${HARBOUR} 60 20 Nov 2026`,
     );

@@ -3,33 +3,24 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect } from 'vitest';
-import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { writeRegister } from '../../../support/register.js';
+import type { Rows } from '../../../support/register.js';
+import { siteOf } from '../../../support/site.js';
 import { always as it, some } from '../../../support/thorough.js';
 import { DOCUMENTATION_FILES, between } from './site.js';
 
 const path = temporary();
 const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
-const FILES = [
-  'index.html',
-  ...DOCUMENTATION_FILES,
-  'downloads.html',
-  'feeds.html',
-  'group.html',
-  'item.html',
-  '404.html',
-  '429.html',
-];
+const OTHERS = 'index downloads feeds group item 404 429'.split(' ').map((name) => `${name}.html`);
+const FILES = [...OTHERS, ...DOCUMENTATION_FILES];
 
 async function complaintsOf(html: string): Promise<string[]> {
   const { results } = await validator.validateString(html);
   return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => `${ruleId}: ${message}`));
 }
 
-async function built(content: Parameters<typeof writeRegister>[1]): Promise<Record<string, string>> {
-  const out = path('dist');
-  await published({ register: writeRegister(path('register.sqlite'), content), out });
+async function built(content: Rows | string): Promise<Record<string, string>> {
+  const { out } = await siteOf(path, content);
   return Object.fromEntries(FILES.map((file) => [file, readFileSync(join(out, file), 'utf8')]));
 }
 

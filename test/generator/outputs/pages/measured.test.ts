@@ -2,10 +2,10 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../../generator/base/sqlite/sqlite.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
+import { runSql } from '../../../support/register.js';
 import { containing, matching } from '../../../support/values.js';
 import { textOf } from './site.js';
 import { CLUBS, MEASURED, READ, writeClubs } from '../../../system/pages/clubs.js';
@@ -107,11 +107,9 @@ describe('a register of clubs, players and islands', () => {
 });
 
 it('prices are in the unit that the operator names, in pages and descriptions', async () => {
-  const register = path('register.sqlite');
   const sql = `PRAGMA user_version = 1; CREATE TABLE items (id INTEGER PRIMARY KEY, price INT, ${MEASURED}) STRICT;
     INSERT INTO items VALUES (3, 120, ${READ});`;
-  openDatabase(register).exec(sql).close();
-  const { page } = await built(register, { price_unit: 'US cents' });
+  const { page } = await built(runSql(path('register.sqlite'), sql), { price_unit: 'US cents' });
   const described = ['api/v1/openapi.json', 'downloads/datapackage.json'];
   for (const file of ['developers/reference/items.html', 'downloads.html', 'item.html', ...described]) {
     expect(words(page(file)), file).toContain('US cents');
@@ -152,9 +150,7 @@ it.each([
     texts: { index: 'an empty name' },
   },
 ])('a register of $what has pages that promise no more', async ({ sql, lists, names, finding, texts }) => {
-  const register = path('register.sqlite');
-  openDatabase(register).exec(`PRAGMA user_version = 1; ${sql}`).close();
-  const { page } = await built(register, {});
+  const { page } = await built(runSql(path('register.sqlite'), `PRAGMA user_version = 1; ${sql}`), {});
   const titleOf = (name: string): readonly (string | undefined)[] => {
     const html = page(`developers/${name}.html`);
     return [/<title>(.*?): doc/.exec(html)?.[1], / – (.*?): documentation of/.exec(html)?.[1]];

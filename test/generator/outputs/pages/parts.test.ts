@@ -6,13 +6,7 @@ import { soughtBy } from '../../../../generator/outputs/pages/address.js';
 import { gapsBefore } from '../../../../generator/outputs/pages/gaps.js';
 import { levelsOf, lineChart, ticksOf } from '../../../../generator/outputs/pages/line-chart.js';
 import { comparePoints, pagesWith } from '../../../../generator/outputs/pages/name-search.js';
-import {
-  axisRange,
-  highest,
-  lineOf,
-  readingAt,
-  usefulRanges,
-} from '../../../../generator/outputs/pages/series.js';
+import { axisRange, usefulRanges } from '../../../../generator/outputs/pages/series.js';
 import { spansOf, ticksOf as datesOf } from '../../../../generator/outputs/pages/spans.js';
 import { sparkline } from '../../../../generator/outputs/pages/sparkline.js';
 import { amount, integer, interval, size, span } from '../../../../generator/outputs/pages/words.js';
@@ -112,16 +106,6 @@ it.each([
   expect(ticks.map(({ words }) => words).join(' | ')).toBe(dates);
 });
 
-it('the line of a history has each reading, and nothing in a gap; its peak is the earliest of the highest', () => {
-  const line = lineOf([1, 2, 3, 7, 8].map((day, at) => reading(day, [10, 12, 11, 20, 20][at] ?? 0)));
-  expect(line.counts).toEqual([10, 12, 11, null, 20, 20]);
-  expect(line.times).toEqual([1, 2, 3, 5, 7, 8].map((day) => Date.UTC(2026, 10, day) / 1000));
-  expect(line.gaps).toBe(1);
-  // A gap leads to the reading after it.
-  expect(line.counts.map((_, place) => readingAt(line, place))).toEqual([0, 1, 2, 3, 3, 4]);
-  expect(highest([3, 9, 9, 2].map((count, at) => reading(at + 1, count)))).toBe(1);
-});
-
 it('an axis has room, a height, whole numbers, and nothing below 0', () => {
   const ranges = {
     '100 200': [92, 208],
@@ -136,7 +120,6 @@ it('an axis has room, a height, whole numbers, and nothing below 0', () => {
   }
 });
 
-/** The ranges that are offered for readings on these days. */
 const offered = (...days: number[]) =>
   usefulRanges(days.map((day) => day * 86_400)).map((range) => range.days);
 

@@ -15,14 +15,12 @@ export const PAGES = ['/', ...DOCUMENTATION_PAGES, '/downloads', '/feeds'];
 export interface Site {
   readonly out: string;
   readonly proxy: RunningProxy;
-  /** Where its pages say that it is reached. */
   readonly base: string;
 }
 
 /** The tree of a fictional register, published by the real command line once for all test files of a process. */
 let tree: Promise<string> | undefined;
 
-/** The published folder of that tree. */
 export const publishedSample = (): Promise<string> => (tree ??= publishSample());
 
 async function publishSample(): Promise<string> {
@@ -49,20 +47,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
-/** Text as a reader sees it. */
 export const textOf = (html: string): string =>
   html
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 
-/** What stands between two marks, each time. */
 export const between = (html: string, begin: string, end: string): string[] =>
   html
     .split(begin)
     .slice(1)
     .map((rest) => rest.slice(0, rest.indexOf(end)));
 
-/** The blocks of code of a page. */
 export const codeOf = (html: string): string[] =>
   [...html.matchAll(/<pre class="code[^"]*"[^>]*><code(?:[^>]*)>([^]*?)<\/code><\/pre>/g)].map(([, code]) =>
     textOf(code ?? ''),

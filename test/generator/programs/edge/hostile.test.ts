@@ -2,7 +2,7 @@
  * A tree whose snapshot.json is hostile: it is refused, or the proxy takes it into service, and `edge` writes it as
  * text alone.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { always, isThorough, oneIn } from '../../../support/thorough.js';
@@ -14,7 +14,7 @@ import { Tree } from '../../../../generator/tree/tree.js';
 import { Router } from '../../../../proxy/tree/router.js';
 import { parseSnapshot } from '../../../../proxy/tree/schema.js';
 import { sampleTree } from '../../../system/contract/sample-tree.js';
-import { temporary } from '../../../support/folder.js';
+import { newFolder, temporary } from '../../../support/folder.js';
 
 /** What nothing but the inside of a quoted text may contain. */
 const MARK = 'PWN';
@@ -116,8 +116,7 @@ function withFewRoutes(snapshot: Json): Json {
 }
 
 const path = temporary();
-const out = path('dist');
-mkdirSync(out);
+const out = newFolder(path('dist'));
 const built = readFileSync(`${await sampleTree()}/snapshot.json`, 'utf8');
 const honest = withFewRoutes(jsonObject.parse(JSON.parse(built)));
 
@@ -148,35 +147,32 @@ function written(snapshot: Json) {
   }
 }
 
-always(
-  'what is accepted of a hostile snapshot.json is served, and reaches configurations as text alone',
-  () => {
-    const clean = written(honest);
-    expect(bare(clean?.nginx ?? '').split('\n').length).toBeGreaterThan(400);
-    let [accepted, refused, marked] = [0, 0, 0];
-    const wrong: string[] = [];
-    for (const { place, value, snapshot } of oneIn(32, alterations(honest))) {
-      const files = written(snapshot);
-      if (files === undefined) {
-        refused += 1;
-        continue;
-      }
-      accepted += 1;
-      const said = `${place} = ${JSON.stringify(value)?.slice(0, 100)}`;
-      expect(() => new Router(parseSnapshot(JSON.stringify(snapshot))), said).not.toThrow();
-      const { nginx, headers, redirects } = files;
-      const lines = [...headers.split('\n'), ...redirects.split('\n')].filter((line) => line.includes(MARK));
-      const isText = lines.every((line) => /^( {2}[A-Za-z-]+: [ -~]+|\/\S* \/\S* \d+|\/\S*)$/.test(line));
-      if (nginx.includes(MARK)) marked += 1;
-      if (!isText || !isTextAlone(nginx, clean?.nginx ?? '')) wrong.push(said);
+always('what is accepted of a hostile snapshot.json is served, and text alone in configurations', () => {
+  const clean = written(honest);
+  expect(bare(clean?.nginx ?? '').split('\n').length).toBeGreaterThan(400);
+  let [accepted, refused, marked] = [0, 0, 0];
+  const wrong: string[] = [];
+  for (const { place, value, snapshot } of oneIn(32, alterations(honest))) {
+    const files = written(snapshot);
+    if (files === undefined) {
+      refused += 1;
+      continue;
     }
-    expect(wrong).toEqual([]);
-    expect(refused).toBeGreaterThan(isThorough ? 4000 : 100);
-    expect(accepted).toBeGreaterThan(isThorough ? 100 : 3);
-    // Of titles and details alone.
-    expect(marked).toBeGreaterThan(isThorough ? 100 : 3);
-  },
-);
+    accepted += 1;
+    const said = `${place} = ${JSON.stringify(value)?.slice(0, 100)}`;
+    expect(() => new Router(parseSnapshot(JSON.stringify(snapshot))), said).not.toThrow();
+    const { nginx, headers, redirects } = files;
+    const lines = [...headers.split('\n'), ...redirects.split('\n')].filter((line) => line.includes(MARK));
+    const isText = lines.every((line) => /^( {2}[A-Za-z-]+: [ -~]+|\/\S* \/\S* \d+|\/\S*)$/.test(line));
+    if (nginx.includes(MARK)) marked += 1;
+    if (!isText || !isTextAlone(nginx, clean?.nginx ?? '')) wrong.push(said);
+  }
+  expect(wrong).toEqual([]);
+  expect(refused).toBeGreaterThan(isThorough ? 4000 : 100);
+  expect(accepted).toBeGreaterThan(isThorough ? 100 : 3);
+  // Of titles and details alone.
+  expect(marked).toBeGreaterThan(isThorough ? 100 : 3);
+});
 
 it('the files for static hosts have no line that a value has begun', () => {
   writeFileSync(`${out}/snapshot.json`, JSON.stringify(honest));

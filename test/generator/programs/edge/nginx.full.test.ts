@@ -6,11 +6,11 @@ import { nginxConfiguration } from '../../../../generator/programs/edge/nginx.js
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import type { Snapshot } from '../../../../generator/tree/snapshot-json.js';
 import { Tree } from '../../../../generator/tree/tree.js';
-import { GET, open, problemOf } from '../../../proxy/support.js';
+import { GET, askRaw, problemOf } from '../../../proxy/support.js';
 import { sender } from '../../../system/contract/cases.js';
 import { serve, startNginx, type EdgeServer } from '../../../system/contract/servers.js';
 import { publishedSample } from '../../../support/build.js';
-import { temporary } from '../../../support/folder.js';
+import { newFolder, temporary } from '../../../support/folder.js';
 import { freePort } from '../../../support/ports.js';
 import { has } from '../../../support/programs.js';
 
@@ -30,14 +30,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => nginx?.stop());
-
-/** What a server sends for some bytes, until it closes the connection. */
-async function sent(base: string, bytes: string): Promise<string> {
-  const { socket, heard, closed } = await open(Number(new URL(base).port));
-  socket.write(bytes);
-  await closed;
-  return heard();
-}
 
 /** Header values and titles that would end a string, or become a variable. */
 const NASTY = [`a"b'c`, `\\d$host\${e}`, `;}#`, `{"x"}`, `"`, '$', '\\'];
@@ -59,7 +51,7 @@ describe.runIf(isPossible)('nginx', () => {
     ['a line that is none', 'x\r\n\r\n', 400, 'invalid_path'],
     ['a path that is too long', GET(`/${'a'.repeat(3000)}`, 'Connection: close'), 414, 'uri_too_long'],
   ])('refuses %s by a problem document', async (_, bytes, status, error) => {
-    const [head = '', text = ''] = (await sent(nginx?.base ?? '', bytes)).split('\r\n\r\n');
+    const [head = '', text = ''] = (await askRaw(nginx?.port ?? 0, bytes, 5_000)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(head).toMatch(/^content-type: application\/problem\+json\r?$/im);
     expect(head).toMatch(/^access-control-allow-origin: \*\r?$/im);
@@ -70,8 +62,7 @@ describe.runIf(isPossible)('nginx', () => {
   it('sends any header and title as it is, from a folder of any name', async () => {
     const port = await freePort();
     const file = path('nasty.conf');
-    const folder = path('nasty');
-    mkdirSync(folder);
+    const folder = newFolder(path('nasty'));
     const options = { out: real, file, listen: `127.0.0.1:${port}`, trusted: [] };
     writeFileSync(file, nginxConfiguration(nasty(), options).text);
     const { base, stop } = await serve(port, folder, file);

@@ -55,7 +55,6 @@ const item = (id: number): string => `api/v1/item/${id}.json`;
 const club = (id: number): string => `api/v1/group/platform/club-${id}.json`;
 const COPPER = 'api/v1/item/platform/copper.json';
 
-/** Damages documents in every way there is. */
 function damageDocuments(out: string): void {
   const at = (file: string): string => join(out, file);
   rmSync(at(group(1)));
@@ -89,7 +88,6 @@ const DAMAGED_DOCUMENTS = [
   ...each('extra', `${item(12)}.gz`, group(777), club(11), 'changes/77.ndjson.gz', 'snapshot.json.gz'),
 ];
 
-/** What is done to a tree, and what `verify` finds then. */
 type Harm = readonly [of: string, harm: (out: string) => void, found: readonly string[]];
 const HARMS: readonly Harm[] = [
   ['documents that are damaged in every way', damageDocuments, DAMAGED_DOCUMENTS],

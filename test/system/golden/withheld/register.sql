@@ -45,7 +45,11 @@ VALUES
   (77, 'user', 50, 'Fifty', NULL, NULL, '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1),
   (78, 'group', NULL, 'shadow', NULL, NULL, '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1),
   (79, 'user', 62, 'ghost', NULL, NULL, '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1);
-INSERT INTO items (id, creator_type, creator_id, creator_name, first_measured_at, measured_at, measurements) VALUES
-  (80, 'user', 61, 'sunny', '2020-01-01T00:00:00Z', '2026-12-01T00:00:00Z', 1000),
-  (81, 'user', 60, 'shadow', '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1),
-  (82, 'group', NULL, 'Veiled Group', '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1);
+-- Of those that are neither withheld nor deleted, two have as many favourites, and are as old.
+INSERT INTO items (id, state, creator_type, creator_id, creator_name, favourites, created_at, first_measured_at, measured_at, measurements)
+VALUES
+  (80, NULL, 'user', 61, 'sunny', 9, '2026-11-09T00:00:00Z', '2020-01-01T00:00:00Z', '2026-12-01T00:00:00Z', 1000),
+  (81, NULL, 'user', 60, 'shadow', 3, '2026-11-02T00:00:00Z', '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1),
+  (82, NULL, 'group', NULL, 'Veiled Group', 3, '2026-11-02T00:00:00Z', '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1),
+  (83, NULL, NULL, NULL, NULL, 4, '2026-10-31T00:00:00Z', '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1),
+  (84, 'deleted', NULL, NULL, NULL, 7, '2026-11-08T00:00:00Z', '2026-11-01T00:00:00Z', '2026-11-20T00:00:00Z', 1);
