@@ -2586,7 +2586,7 @@ export interface components {
         /** @description SHA-256 of the file. */
         readonly sha256: string;
       }[];
-      /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes, the feed of snapshots, and documents for other than the default value of a query parameter. Unit: bytes. */
+      /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, and documents for other than the default value of a query parameter. Unit: bytes. */
       readonly compressed_from: number;
       /** @description Every URL of the service. */
       readonly routes: readonly {
