@@ -215,7 +215,7 @@ it('the commands refuse a register that measures nothing', async () => {
  * What has documents of its own, or a list in one with others. Without it there are none, or the list is null; if it
  * is NULL, there are none of a record.
  */
-const LISTED_APART = ['games.playing', 'games.visits'];
+const LISTED_APART = ['games.creator_type', 'games.playing', 'games.visits'];
 const PUBLISHED_APART = new Set([...ROUTES.flatMap(({ measures = [] }) => measures), ...LISTED_APART]);
 const NULLABLE = TABLES.flatMap(({ name, columns }) =>
   columns.flatMap((column) => {
