@@ -60,11 +60,13 @@ function compressed(pieces: readonly Uint8Array[]): Buffer {
   return readFileSync(file);
 }
 
-// Exactly what is compressed at once, nothing, and less and more of it.
-it.each([[256 * 1024], [], [1, 150_000, 0, 300_000, 7]])(
+// Exactly what is compressed at once, nothing, less and more of it, and zeros after something else.
+it.each([[256 * 1024], [], [1, 150_000, 0, 300_000, 7], [256 * 1024, 300_000]])(
   'pieces of %i, … bytes are what gunzip makes whole again, and always the same bytes, without a time',
   (...sizes) => {
-    const written = sizes.map((size) => Buffer.from(Array.from({ length: size }, (_, at) => (at * 3) % 251)));
+    const written = sizes.map((size, index) =>
+      Buffer.from(Array.from({ length: size }, (_, at) => (index === 1 ? 0 : (at * 3) % 251))),
+    );
     const [whole, file] = [Buffer.concat(written), compressed(written)];
     expect(gunzipSync(file).equals(whole)).toBe(true);
     expect(compressed([whole]).equals(file)).toBe(true);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostHeaders, hostNotFound, hostRedirects } from '../../../../generator/programs/edge/headers.js';
-import { HTML_PATTERN } from '../../../../generator/programs/edge/patterns.js';
+import { HTML_PATTERN, decimalsUpTo } from '../../../../generator/programs/edge/patterns.js';
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import { ratesOf } from '../../../../generator/programs/edge/rates.js';
 import { Tree } from '../../../../generator/tree/tree.js';
@@ -23,6 +23,21 @@ const limits = (refill: number) => ({
   api: { tokens: 60, refill_seconds: refill },
   download: { tokens: 12, refill_seconds: refill, token_bytes: 1 },
   page: { tokens: 1, refill_seconds: refill },
+});
+
+it('the patterns match every decimal up to a maximum, and no other text', () => {
+  const number = fc.maxSafeNat();
+  const decimals = fc.property(number, fc.oneof(number, fc.nat(1000)), (maximum, value) => {
+    const pattern = new RegExp(`^${decimalsUpTo(maximum)}$`);
+    // The numbers next to the maximum are where such patterns are wrong.
+    const others = [String(BigInt(maximum) + 1n), `0${value}`];
+    return (
+      pattern.test(String(value)) === value <= maximum &&
+      pattern.test(String(maximum)) &&
+      !others.some((text) => pattern.test(text))
+    );
+  });
+  expect(() => fc.assert(decimals, { numRuns: 2000 })).not.toThrow();
 });
 
 it('the pattern of an Accept that prefers HTML matches nothing that the proxy would not', () => {
