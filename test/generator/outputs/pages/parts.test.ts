@@ -6,7 +6,13 @@ import { soughtBy } from '../../../../generator/outputs/pages/address.js';
 import { gapsBefore } from '../../../../generator/outputs/pages/gaps.js';
 import { levelsOf, lineChart, ticksOf } from '../../../../generator/outputs/pages/line-chart.js';
 import { comparePoints, pagesWith } from '../../../../generator/outputs/pages/name-search.js';
-import { axisRange, usefulRanges } from '../../../../generator/outputs/pages/series.js';
+import {
+  axisRange,
+  highest,
+  lineOf,
+  readingAt,
+  usefulRanges,
+} from '../../../../generator/outputs/pages/series.js';
 import { spansOf, ticksOf as datesOf } from '../../../../generator/outputs/pages/spans.js';
 import { sparkline } from '../../../../generator/outputs/pages/sparkline.js';
 import { amount, integer, interval, size, span } from '../../../../generator/outputs/pages/words.js';
@@ -104,6 +110,16 @@ it.each([
 ])('an axis from %s to %s has round dates, at most %i', (from, to, most, dates) => {
   const ticks = datesOf(Date.parse(from), Date.parse(to), most);
   expect(ticks.map(({ words }) => words).join(' | ')).toBe(dates);
+});
+
+it('the line of a history has each reading, and nothing in a gap; its peak is the earliest of the highest', () => {
+  const line = lineOf([1, 2, 3, 7, 8].map((day, at) => reading(day, [10, 12, 11, 20, 20][at] ?? 0)));
+  expect(line.counts).toEqual([10, 12, 11, null, 20, 20]);
+  expect(line.times).toEqual([1, 2, 3, 5, 7, 8].map((day) => Date.UTC(2026, 10, day) / 1000));
+  expect(line.gaps).toBe(1);
+  // A gap leads to the reading after it.
+  expect(line.counts.map((_, place) => readingAt(line, place))).toEqual([0, 1, 2, 3, 3, 4]);
+  expect(highest([3, 9, 9, 2].map((count, at) => reading(at + 1, count)))).toBe(1);
 });
 
 it('an axis has room, a height, whole numbers, and nothing below 0', () => {
