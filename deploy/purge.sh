@@ -9,6 +9,17 @@
 # Change: nothing here; the settings are in the environment, see register-api.env.
 set -eu
 
+if [ $# -ne 2 ]; then
+  echo 'usage: purge.sh URLS SNAPSHOT' >&2
+  exit 2
+fi
+case ${CDN:-} in
+  cloudflare | fastly) ;;
+  *)
+    echo "purge: CDN is \"${CDN:-}\", expected cloudflare or fastly" >&2
+    exit 2
+    ;;
+esac
 urls=$1
 snapshot=$2
 origin=${ORIGIN:-http://127.0.0.1:8080}
@@ -145,9 +156,5 @@ case ${CDN:-} in
   fastly)
     fastly urls "$work/urls"
     fastly tags "$work/tags"
-    ;;
-  *)
-    echo "purge: CDN is \"${CDN:-}\", expected cloudflare or fastly" >&2
-    exit 2
     ;;
 esac

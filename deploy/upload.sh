@@ -11,6 +11,10 @@
 # and nothing is deleted before that. Where headers have changed, but files have not, send all:
 #   cd TREE && find . -type f | cut -c 3- > /tmp/all && upload.sh . REMOTE /tmp/all /dev/null
 set -eu
+if [ $# -ne 2 ] && [ $# -ne 4 ]; then
+  echo 'usage: upload.sh TREE REMOTE [FILES-FROM DELETE-FROM]' >&2
+  exit 2
+fi
 tree=$1 remote=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

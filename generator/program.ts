@@ -7,7 +7,7 @@ import { addCommands } from './commands/commands.js';
 import { Program } from './commands/options.js';
 import type { Terminal } from './commands/terminal.js';
 import { DEFAULTS } from './config/config.js';
-import { EXIT, Failure, codeOf, messageOf } from './base/errors.js';
+import { EXIT, Failure, codeOf, isOfMachine, messageOf } from './base/errors.js';
 import { codeIdentity } from './pipeline/inputs.js';
 import { readPackage } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
@@ -161,6 +161,10 @@ function reportError(error: unknown): number {
   if (error instanceof Failure) {
     warn(`error: ${error.message}`);
     return error.exitCode;
+  }
+  if (isOfMachine(error)) {
+    warn(`error: ${messageOf(error)}`);
+    return EXIT.environment;
   }
   warn(`error: a defect of this program, please report it: ${messageOf(error)}`);
   if (error instanceof Error && error.stack !== undefined) warn(error.stack);

@@ -116,6 +116,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the disk fails',
 };
 
+/** Whether the machine is at fault, wherever it happened: no permission, no room, a failing disk. */
+export const isOfMachine = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS', 'EMFILE', 'EIO'].includes(codeOf(error) ?? '');
+
 /** Converts a system error to a one-line Failure; other errors are returned unchanged. */
 export function asFailure(error: unknown, what: string): unknown {
   const code = codeOf(error);

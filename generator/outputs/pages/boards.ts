@@ -9,7 +9,7 @@ import { PRICE_UNIT } from '../../schema/shape.js';
 import { capitalized, type InWords } from '../../schema/words.js';
 import type { Renaming } from './documents.js';
 import { at, renamed, type Linker } from './linked.js';
-import { integer } from './words.js';
+import { cut, integer } from './words.js';
 
 /** The most that are shown of each. */
 export const SHOWN_RECORDS = 8;
@@ -88,7 +88,7 @@ const DATED =
 export const shareOf = (count: number, highest: number): number =>
   highest === 0 ? 0 : Math.round((1000 * count) / highest) / 10;
 
-/** The lists of a kind that have entries. @param renamings of users, newest first */
+/** The lists of a kind that have entries. @param renamings of users, the latest first */
 export function boardsOf(
   register: Register,
   resource: Resource,
@@ -130,7 +130,7 @@ const query = (
 
 const described = (kind: Kind, linkTo: Linker, [id, called, detail]: Columns) => ({
   ...linkTo({ kind, id, name: called }),
-  detail: detail === null || detail === called ? undefined : detail,
+  detail: detail === null || detail === called ? undefined : cut(detail),
 });
 
 function highest(register: Register, resource: Resource, column: string, linkTo: Linker): readonly Row[] {

@@ -92,11 +92,13 @@ const moved = (documents: PublishedDocuments, linkTo: Linker) => (mover: ListedM
 /** When a name was new, as far as that is known, and as it is shown. */
 const renamedAt = ({ changed_at, measured_at }: Renaming): string => changed_at ?? measured_at;
 
-/** The newest new names, unless they are old news. */
+const latestFirst = (renamings: readonly Renaming[]): readonly Renaming[] =>
+  renamings.toSorted((a, b) => Date.parse(renamedAt(b)) - Date.parse(renamedAt(a)));
+
+/** The latest new names, unless they are old news. */
 const renamedLately = (kind: Kind, renamings: readonly Renaming[], asOf: string | null, linkTo: Linker) =>
-  renamings
+  latestFirst(renamings)
     .filter((each) => asOf !== null && Date.parse(renamedAt(each)) > Date.parse(asOf) - LATELY_MS)
-    .toSorted((a, b) => Date.parse(renamedAt(b)) - Date.parse(renamedAt(a)))
     .slice(0, SHOWN_RENAMED)
     .map(renamed(kind, linkTo));
 
@@ -249,7 +251,7 @@ export function frontPage(
       title: titleOf(resource, inWords),
       boards: [
         ...(resource.kind === 'group' ? groupBoard(groups, inWords) : []),
-        ...boardsOf(register, resource, usernames, linkTo, inWords),
+        ...boardsOf(register, resource, latestFirst(usernames), linkTo, inWords),
       ],
     }));
   const board = parts.flatMap(({ boards }) => boards)[0];

@@ -5,7 +5,7 @@ import { recordPage } from '../../routes/pages.js';
 import type { Kind } from '../../schema/field.js';
 import { capitalized, type InWords } from '../../schema/words.js';
 import type { Renaming } from './documents.js';
-import { clock, moment, shortDay } from './words.js';
+import { clock, cut, moment, shortDay, visible } from './words.js';
 
 export interface NamedRecord {
   readonly kind: Kind;
@@ -23,15 +23,17 @@ export const linker =
   (inWords: InWords) =>
   ({ kind, id, name }: NamedRecord) => ({
     url: pageOf({ kind, id }),
-    name: isVisible(name) ? name : undefined,
+    name: shown(name),
     instead: inWords(`${capitalized(kind)} ${id}`),
   });
 
 export type Linker = ReturnType<typeof linker>;
 
-/** Whether a name has a character that is neither a space nor invisible. */
-const isVisible = (name: string | null): boolean =>
-  name !== null && /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(name);
+/** A name as far as it is shown. */
+const shown = (name: string | null): string | undefined => {
+  const seen = visible(name);
+  return seen === null ? undefined : cut(seen);
+};
 
 export const at = (time: string) => ({ time, day: shortDay(time), words: moment(time) });
 
@@ -44,7 +46,7 @@ export const renamed =
     const isOneDay = after?.day === read.day;
     return {
       ...linkTo({ kind, id, name: to }),
-      from: isVisible(from) ? from : undefined,
+      from: shown(from),
       fromInstead: from === null ? 'not measured' : 'an empty name',
       changed: changed_at === null ? undefined : at(changed_at),
       after: after && { ...after, day: isOneDay ? clock(after.time) : after.day },

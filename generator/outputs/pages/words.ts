@@ -36,6 +36,10 @@ export function cut(text: string, most = MOST_CHARACTERS): string {
   return all.length <= most && text.length <= 2 * most ? text : `${all.slice(0, most).join('')}…`;
 }
 
+/** A name that has a character which is neither a space nor invisible; null for any other, and for none. */
+export const visible = (name: string | null): string | null =>
+  name !== null && /[^\p{Z}\p{Cc}\p{Cf}\p{DI}]/u.test(name) ? name : null;
+
 /** `2 readings`, `1 reading`. */
 export const amount = (count: number, thing: string): string =>
   `${integer(count)} ${thing}${count === 1 ? '' : 's'}`;

@@ -305,9 +305,26 @@ inChromium('what goes wrong', () => {
     // Without it nobody knows when the count was read.
     const figure = /^9 members\s+record last read 25 November 2026, 06:00 UTC$/;
     expect(await textOf(page, '.main-figure')).toMatch(figure);
+    // Nothing else of the page changes: what is open stays open, and the keyboard where it was.
+    await page.getByRole('button', { name: 'Cite' }).click();
+    await page.locator('#citation bdi').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('#names').waitFor();
-    expect(await textOf(page, '.main-figure')).toMatch(/^9 members\s+read 10 January 2025/);
+    await expect.poll(() => textOf(page, '.main-figure')).toMatch(/^9 members\s+read 10 January 2025/);
+    expect(await page.locator('#citation bdi').isVisible()).toBe(true);
+    expect(await page.locator(':focus #names').count()).toBe(1);
+  });
+
+  it('without the number of the snapshot there is no sentence to cite, until it is asked for again', async () => {
+    const { page } = await openRecord('/group/8', {
+      prepare: (each) => each.route('**/snapshot.json', (route) => route.abort(), { times: 1 }),
+    });
+    await page.getByRole('button', { name: 'Cite' }).click();
+    await expect
+      .poll(() => textOf(page, '#citation'))
+      .toContain('The number of the snapshot could not be loaded.');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => textOf(page, '#citation bdi')).toContain(', snapshot 1, ');
   });
 
   it.each([

@@ -300,7 +300,10 @@ export function draw(host: HTMLElement, line: Line, { peak, onReading, onRange }
       const from = Math.max(first, Math.min(seconds - (max - min) / 2, last - (max - min)));
       plot?.setScale('x', { min: from, max: from + (max - min) });
       // The scale changes in a microtask.
-      queueMicrotask(point);
+      queueMicrotask(() => {
+        point();
+        onReading?.(reading);
+      });
     },
     zoom: (min, max) => plot?.setScale('x', { min, max }),
     mark: (readings) => {

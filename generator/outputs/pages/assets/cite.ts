@@ -1,6 +1,7 @@
 /** How to cite a record: what it is, of which snapshot, when it was read, under which licence. */
 import { moment } from '../words.js';
 import { button, copied, element } from './dom.js';
+import { problem } from './problem.js';
 import { ask } from './request.js';
 import { numberIn, objectIn } from './values.js';
 
@@ -16,9 +17,13 @@ export interface Source {
 }
 
 /** Fills a part with the sentence; the number of the snapshot is asked for only now. */
-export async function cite(part: HTMLElement, { title, register, url, licence, readAt, snapshot }: Source) {
+export async function cite(part: HTMLElement, source: Source) {
+  const { title, register, url, licence, readAt, snapshot } = source;
   part.replaceChildren(element('p', { class: 'note' }, 'One moment …'));
-  const sequence = numberIn(objectIn((await ask(snapshot)).value)?.['sequence']);
+  const answer = await ask(snapshot);
+  if (!answer.good)
+    return part.replaceChildren(problem(answer, 'The number of the snapshot', () => void cite(part, source)));
+  const sequence = numberIn(objectIn(answer.value)?.['sequence']);
   const numbered = sequence === null ? '' : `, snapshot ${sequence}`;
   const sentence = `${title}. ${register}${numbered}, read ${moment(readAt)}. ${url}. ${licence.name}, ${licence.url}`;
   const text = element('p', {}, element('bdi', {}, sentence));

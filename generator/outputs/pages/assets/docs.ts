@@ -20,6 +20,7 @@ function followHeadings() {
   };
   const observer = new IntersectionObserver(mark, { rootMargin: '0px 0px -66% 0px' });
   for (const heading of headings) observer.observe(heading);
+  addEventListener('scroll', mark, { passive: true });
 }
 
 /** The id in the address; none if its escapes are broken. */

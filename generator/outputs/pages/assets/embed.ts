@@ -5,7 +5,7 @@
 import type { Kind } from '../../../schema/field.js';
 import { capitalized } from '../../../schema/words.js';
 import type { EmbeddedKind, EmbeddedRegister as Register } from '../page-data.js';
-import { cut, integer, moment } from '../words.js';
+import { cut, integer, moment, visible } from '../words.js';
 import { draw as drawLine, end } from './chart.js';
 import { element, isolated, link, none, present, time } from './dom.js';
 import sheet from './embed.css';
@@ -191,21 +191,22 @@ export function define(register: Register, script: string) {
 
   const reference: Reference = (kind, id, name) => {
     const known = register.kinds[kind];
-    const words = typeof name === 'string' && name !== '' ? isolated(name) : `${known?.one ?? kind} ${id}`;
+    const seen = visible(textIn(name));
+    const words = seen === null ? `${known?.one ?? kind} ${id}` : isolated(seen);
     return known === undefined ? element('span', {}, words) : link(urlOf(filled(known.page, id)), words);
   };
 
   const caption = ({ kind, one, id, page }: Asked, document: Values) => {
     const name = textIn(document[kind === 'user' ? 'username' : 'name']);
-    const isNamed = name !== null && name.trim() !== '';
+    const seen = visible(name);
     return element(
       'figcaption',
       {},
       link(
         urlOf(filled(page, id)),
-        isNamed ? isolated(cut(name, MOST_OF_NAME)) : capitalized(`${one} ${id}`),
+        seen === null ? capitalized(`${one} ${id}`) : isolated(cut(seen, MOST_OF_NAME)),
       ),
-      isNamed && element('span', { class: 'note' }, `${one} ${id}`),
+      seen !== null && element('span', { class: 'note' }, `${one} ${id}`),
     );
   };
 
@@ -227,7 +228,7 @@ export function define(register: Register, script: string) {
     const show = (...parts: readonly (Node | string)[]) => {
       if (plotted !== undefined) end(plotted);
       plotted = undefined;
-      root.replaceChildren(element('figure', {}, ...parts));
+      root.replaceChildren(element('figure', { lang: 'en', dir: 'ltr' }, ...parts));
     };
 
     /** The line of the members, or what is said without it. */

@@ -173,7 +173,7 @@ function upgrade(host: HTMLElement) {
       else say(names.length > 0 ? `${none} These names begin with it:` : none, false, names);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      say(error.message, true);
+      if (search === latest) say(error.message, true);
     }
   };
   form.addEventListener('submit', (event) => {

@@ -1,14 +1,14 @@
 /** The page of one record: asks for its JSON and its history, and shows them. */
 import { withArticle } from '../../../schema/words.js';
 import { csvOf } from '../csv.js';
-import { integer, shortDay } from '../words.js';
+import { integer, shortDay, visible } from '../words.js';
 import { button, element, isolated, link, part, time, type Child } from './dom.js';
 import { FIGURES, facts, missing } from './facts.js';
 import { capital, fields, kind, many, one, page, paths } from './page.js';
 import { problem } from './problem.js';
 import { readingsPart } from './readings.js';
 import { ask, filled, type Answer } from './request.js';
-import { VOTES, hasVotes, reference, summary, type Mark } from './summary.js';
+import { VOTES, hasVotes, readNote, reference, summary, type Mark } from './summary.js';
 import { TIMELINES, timelines } from './timeline.js';
 import { isObject, isReading, listIn, numberIn, objectIn, shaped, textIn, type Values } from './values.js';
 
@@ -21,7 +21,15 @@ const APART = new Set([...headings.split(' '), ...(hasVotes ? VOTES : []), ...FI
 
 function show(state: 'done' | 'problem' | 'lookup', ...content: readonly (Node | string)[]) {
   host.dataset['state'] = state;
+  const hadFocus = host.contains(document.activeElement);
   host.replaceChildren(...content);
+  if (hadFocus) focus(host);
+}
+
+/** Moves the focus to what took the place of a button that was pressed. */
+function focus(place: HTMLElement) {
+  place.tabIndex = -1;
+  place.focus();
 }
 
 /** A section with its heading. */
@@ -132,22 +140,24 @@ function standingPart() {
   const { standing } = page;
   if (standing === undefined) return undefined;
   const { path, list: member, column, by } = standing;
-  const words = element('p', {}, '…');
+  const words = element('div', {}, element('p', {}, '…'));
   const isDated = column === 'created_at';
   const list = element('ol', { class: isDated ? 'standing dated' : 'standing' });
   const fillIn = async () => {
-    const { good, summary: why, value } = await ask(path);
+    const answer = await ask(path);
+    if (!answer.good) return words.replaceChildren(problem(answer, 'The list', () => void fillIn()));
     // Those of a list without ranks are in order.
-    const all = listIn(objectIn(value)?.[member], isRanked).map((each, index) => ({
+    const all = listIn(objectIn(answer.value)?.[member], isRanked).map((each, index) => ({
       each,
       rank: numberIn(each['rank']) ?? index + 1,
     }));
+    if (all.length === 0) return whole.remove();
     const at = all.findIndex(({ each }) => String(each.id) === id);
     const where =
       at < 0
         ? `Not among the first ${all.length} by ${by}, which begin with these.`
         : `Number ${all[at]?.rank} by ${by}.`;
-    words.replaceChildren(good ? where : why, ' ', link(path, 'The list as JSON'));
+    words.replaceChildren(element('p', {}, where, ' ', link(path, 'The list as JSON')));
     const from = Math.max(0, at - NEIGHBOURS);
     for (const { each, rank } of all.slice(from, from + 2 * NEIGHBOURS + 1))
       list.append(
@@ -155,14 +165,15 @@ function standingPart() {
           'li',
           { 'aria-current': String(each.id) === id && 'true' },
           element('span', { class: 'rank' }, String(rank)),
-          link(`/${kind}/${each.id}`, isolated(textIn(each['name']) ?? `${capital} ${each.id}`)),
+          link(`/${kind}/${each.id}`, isolated(visible(textIn(each['name'])) ?? `${capital} ${each.id}`)),
           !isDated && element('b', { class: 'figure' }, integer(numberIn(each[column]) ?? 0)),
           dayOf(textIn(each[isDated ? column : 'measured_at'])),
         ),
       );
   };
+  const whole = section('standing', `Among all ${many}`, words, list);
   void fillIn();
-  return section('standing', `Among all ${many}`, words, list);
+  return whole;
 }
 
 /** A browser has begun to save a file within a minute. */
@@ -250,42 +261,54 @@ async function load(id: string) {
 }
 
 /** Shows a record, and what its history has once that is there. */
-async function present(record: Values, id: string, history: Promise<Answer> | undefined) {
+async function present(record: Values, id: string, asked: Promise<Answer> | undefined) {
   const rest = element('div', { class: 'skeleton chart', 'aria-hidden': 'true' });
-  const figureAt = await figureTime(record, history);
+  const figureAt = await figureTime(record, asked);
   show(
     'done',
     summary(record, id, (times) => mark(times), figureAt),
     rest,
   );
   status.textContent = 'The record is shown.';
-  await fill(rest, record, id, history);
+  const answer = await asked;
+  // A new element, since one that moves would count as a shift of the layout.
+  rest.replaceWith(
+    element(
+      'div',
+      {},
+      answer !== undefined && historyPart(record, id, answer),
+      standingPart(),
+      ...factsPart(record),
+      embedPart(),
+      another(),
+    ),
+  );
 }
 
-/** Shows what comes below the head, with what the history has. */
-async function fill(rest: Element, record: Values, id: string, asked?: Promise<Answer>) {
-  const answer = await asked;
-  const history = answer?.good === true ? objectIn(answer.value) : null;
-  const path = historyPath(id);
-  const parts = history === null || path === undefined ? [] : historyParts(history, record, path);
+/** What a history has, or why it is not there: then the part is replaced once it is, and the rest of the page stays. */
+function historyPart(record: Values, id: string, answer: Answer): HTMLElement {
+  const history = answer.good ? objectIn(answer.value) : null;
+  const path = historyPath(id) ?? '';
   const retry = async () => {
-    const again = path === undefined ? undefined : ask(path);
+    const again = await ask(path);
+    const next = historyPart(record, id, again);
+    const hadFocus = own.contains(document.activeElement);
+    own.replaceWith(next);
+    if (hadFocus) focus(next);
+    if (!again.good) return;
     // The time in the head comes from the history, too.
-    await ((await again)?.good === true ? present(record, id, again) : fill(below, record, id, again));
+    const at = await figureTime(record, Promise.resolve(again));
+    host.querySelector('.main-figure > .note')?.replaceWith(readNote(record, at));
   };
-  const below = element(
+  const parts = history === null ? [] : historyParts(history, record, path);
+  const own = element(
     'div',
     {},
     ...parts,
     history !== null && parts.length > 0 && savingPart(history),
-    answer !== undefined && history === null && problem(answer, 'The history', () => void retry()),
-    standingPart(),
-    ...factsPart(record),
-    embedPart(),
-    another(),
+    history === null && problem(answer, 'The history', () => void retry()),
   );
-  // A new element, since one that moves would count as a shift of the layout.
-  rest.replaceWith(below);
+  return own;
 }
 
 // What the page says without this script, which may take longer than the service.

@@ -137,6 +137,7 @@ export function suggest(input: HTMLInputElement, field: LookupField, chosenKind:
   };
   const update = async () => {
     latest += 1;
+    activate(-1);
     const typed = latest;
     const sought = soughtBy(input.value, field.kinds, field.identified.length > 0);
     const name = sought.is === 'nothing' ? '' : (sought.name ?? '');

@@ -1,7 +1,7 @@
 /** The head of a record's page: what it is, the numbers that matter, when they were read. */
 import { capitalized } from '../../../schema/words.js';
 import type { Kind } from '../../../schema/field.js';
-import { cut, difference, integer, moment } from '../words.js';
+import { cut, difference, integer, moment, visible } from '../words.js';
 import type { Source } from './cite.js';
 import { button, element, isolated, link, none, part, time } from './dom.js';
 import { FIGURES, labelOf, ownerWords, reasonFor } from './facts.js';
@@ -179,14 +179,25 @@ function kicker(record: Values, number: string) {
   );
 }
 
-/** @param figureAt when the number that matters was read */
+/** When the record was read. @param figureAt when the number that matters was read */
+export function readNote(record: Values, figureAt: string | undefined) {
+  const at = figureAt ?? textIn(record['measured_at']) ?? '';
+  const words = !FIGURES[kind].some(has)
+    ? 'last read '
+    : figureAt === undefined
+      ? 'record last read '
+      : 'read ';
+  return element('span', { class: 'note' }, words, time(at, moment(at)));
+}
+
+/** @param figureAt see `readNote` */
 export function summary(record: Values, id: string, mark: Mark, figureAt: string | undefined) {
   const nameField = kind === 'user' ? 'username' : 'name';
   const name = textIn(record[nameField]);
   // What the platform calls it is what people search for; where there is none, the id is that.
   const number = textIn(record['platform_id']) ?? id;
   const readAt = textIn(record['measured_at']) ?? '';
-  const called = name === null || name.trim() === '' ? null : name;
+  const called = visible(name);
   document.title = `${called === null ? `${capital} ${number}` : `${cut(called, TITLE_NAME)} · ${one} ${number}`} – ${page.name}`;
   const citation = citing({
     title: called === null ? `${capital} ${number}` : `${cut(called)} (${one} ${number})`,
@@ -238,12 +249,7 @@ export function summary(record: Values, id: string, mark: Mark, figureAt: string
       { class: 'main-figure' },
       main !== undefined && mainFigure(record, main),
       shownName !== null && shownName !== name && element('span', {}, 'shown as ', isolated(shownName)),
-      element(
-        'span',
-        { class: 'note' },
-        main === undefined ? 'last read ' : figureAt === undefined ? 'record last read ' : 'read ',
-        time(figureAt ?? readAt, moment(figureAt ?? readAt)),
-      ),
+      readNote(record, figureAt),
     ),
     element(
       'ul',

@@ -1,7 +1,7 @@
 /** Names, owners or usernames in time: one row each, newest first, all on one axis. */
 import { lineOf } from '../series.js';
 import { spansOf, ticksOf, type HistoryEntry, type Span } from '../spans.js';
-import { integer } from '../words.js';
+import { integer, visible } from '../words.js';
 import { element, isolated, link } from './dom.js';
 import { labelOf, ownerWords, type Reference } from './facts.js';
 import { isReading, listIn, shaped, textIn, type Values } from './values.js';
@@ -69,7 +69,10 @@ export function timelines(
   return measured.map(({ list, rows, left }) => {
     const one = ENTRIES[list];
     const items = rows.map(({ entry, span, isNow }) => {
-      const name = list === 'owners' ? ownerWords(entry, reference) : isolated(textIn(entry[one]) ?? '');
+      const name =
+        list === 'owners'
+          ? ownerWords(entry, reference)
+          : isolated(visible(textIn(entry[one])) ?? '(an empty name)');
       const begun = isNow && rows.length > 1 ? `now; ${span.begun}` : span.begun;
       return element(
         'li',
