@@ -111,7 +111,7 @@ function heading(
   if (isComplete && lacking.length === 0)
     return [comment(`${file} has all tables and columns of the contract.`)];
   const other = sources.filter((source) => !source.isContract);
-  const own = other.map(({ name, columns }) =>
+  const own = sources.map(({ name, columns }) =>
     columns.length === 0 ? `${name} (a view that can't be read)` : `${name} (${columns.join(', ')})`,
   );
   const odd = other.flatMap(({ name, columns }) => [name, ...columns]).filter((text) => !isPlain(text));
