@@ -13,8 +13,10 @@ if [ $# -ne 2 ]; then
   echo 'usage: purge.sh URLS SNAPSHOT' >&2
   exit 2
 fi
+# The header in which the CDN reads the tags of a response.
 case ${CDN:-} in
-  cloudflare | fastly) ;;
+  cloudflare) tagged=Cache-Tag ;;
+  fastly) tagged=Surrogate-Key ;;
   *)
     echo "purge: CDN is \"${CDN:-}\", expected cloudflare or fastly" >&2
     exit 2
@@ -85,15 +87,10 @@ until serves > "$work/serves" 2>&1; do
 done
 sleep "$delay"
 
-# What was cached without a tag isn't purged by it.
-case ${CDN:-} in
-  fastly) header=Surrogate-Key ;;
-  *) header=Cache-Tag ;;
-esac
-
 touch "$work/tags" "$work/urls"
 has_tags=true
-grep -qi "^$header:" "$work/headers" || has_tags=false
+# What was cached without a tag isn't purged by it.
+grep -qi "^$tagged:" "$work/headers" || has_tags=false
 if [ "$(wc -l < "$urls")" -le "$most_urls" ] || [ $has_tags = false ]; then
   cat "$urls" > "$work/urls"
   # The page of a kind is at the URLs of all of its records, too, and a download at those with
@@ -148,7 +145,7 @@ else
     }' "$work/routes" "$urls"
 fi
 
-case ${CDN:-} in
+case $CDN in
   cloudflare)
     cloudflare files "$work/urls"
     cloudflare tags "$work/tags"

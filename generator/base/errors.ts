@@ -104,21 +104,25 @@ export function unlessFailure<T>(action: () => T): T | undefined {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+/** Where the machine is at fault, whatever was to be done. */
+const OF_MACHINE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full, or has no inodes left',
   EDQUOT: 'the disk quota is used up',
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
   EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of the path is not a folder',
-  EEXIST: 'something else is in its place',
   EMFILE: 'too many open files',
   EIO: 'the disk fails',
 };
 
+const REASONS: Readonly<Record<string, string>> = {
+  ...OF_MACHINE,
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'something else is in its place',
+};
+
 /** Whether the machine is at fault, wherever it happened: no permission, no room, a failing disk. */
-export const isOfMachine = (error: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS', 'EMFILE', 'EIO'].includes(codeOf(error) ?? '');
+export const isOfMachine = (error: unknown): boolean => Object.hasOwn(OF_MACHINE, codeOf(error) ?? '');
 
 /** Converts a system error to a one-line Failure; other errors are returned unchanged. */
 export function asFailure(error: unknown, what: string): unknown {

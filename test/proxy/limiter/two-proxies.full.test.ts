@@ -110,7 +110,7 @@ it.skipIf(!HAS_BOTH)('Two proxies after nginx limit exactly, and fail nobody whe
   const lanes = Array.from({ length: 16 }, (_, index) =>
     load(port, tally, over.signal, { agent: index % 2 === 0 && agent, from: '127.0.0.3' }),
   );
-  /** Waits for so many more answers, in which each client has several. */
+  /** Waits until this many more requests were refused, several of each client. */
   const more = async (count = 200): Promise<void> => {
     const before = tally[429] ?? 0;
     await expect.poll(() => tally[429]).toBeGreaterThan(before + count);

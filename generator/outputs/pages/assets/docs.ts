@@ -18,9 +18,8 @@ function followHeadings() {
       else each.removeAttribute('aria-current');
     }
   };
-  const observer = new IntersectionObserver(mark, { rootMargin: '0px 0px -66% 0px' });
-  for (const heading of headings) observer.observe(heading);
-  addEventListener('scroll', mark, { passive: true });
+  for (const event of ['scroll', 'resize']) addEventListener(event, mark, { passive: true });
+  mark();
 }
 
 /** The id in the address; none if its escapes are broken. */

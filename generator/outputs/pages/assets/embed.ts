@@ -14,7 +14,16 @@ import { fewReadings, readingsLine } from './line.js';
 import { problem } from './problem.js';
 import { ask, filled } from './request.js';
 import { TIMELINES, isEntry, timelines } from './timeline.js';
-import { isObject, isReading, listIn, numberIn, objectIn, textIn, type Values } from './values.js';
+import {
+  isObject,
+  isReading,
+  lastReading,
+  listIn,
+  numberIn,
+  objectIn,
+  textIn,
+  type Values,
+} from './values.js';
 
 interface Asked extends EmbeddedKind {
   readonly kind: Kind;
@@ -85,7 +94,7 @@ function valuesOf(record: Values, { kind, value, counts }: Asked) {
 /** When the numbers were read: a count of members with its newest reading, to which each change leads. */
 function readLine(record: Values) {
   const change = objectIn(record['change']);
-  const newest = textIn(Object.values(change ?? {}).find(isObject)?.['to_at']);
+  const newest = change && lastReading(change);
   const at = newest ?? textIn(record['measured_at']);
   // Without a change, only the history would say when the newest reading was.
   return at !== null && read(change !== null && newest === null ? 'The record was last read ' : 'Read ', at);

@@ -10,7 +10,17 @@ import { readingsPart } from './readings.js';
 import { ask, filled, type Answer } from './request.js';
 import { VOTES, hasVotes, readNote, reference, summary, type Mark } from './summary.js';
 import { TIMELINES, timelines } from './timeline.js';
-import { isObject, isReading, listIn, numberIn, objectIn, shaped, textIn, type Values } from './values.js';
+import {
+  isObject,
+  isReading,
+  lastReading,
+  listIn,
+  numberIn,
+  objectIn,
+  shaped,
+  textIn,
+  type Values,
+} from './values.js';
 
 const host = part('record');
 const status = part('record-status');
@@ -238,8 +248,8 @@ async function figureTime(record: Values, asked: Promise<Answer> | undefined) {
   const measured = textIn(record['measured_at']) ?? undefined;
   const change = objectIn(record['change']);
   if (asked === undefined || change === null || record['member_count'] === null) return measured;
-  const newest = Object.values(change).find(isObject)?.['to_at'];
-  if (typeof newest === 'string') return newest;
+  const newest = lastReading(change);
+  if (newest !== null) return newest;
   const answer = await asked;
   if (!answer.good) return undefined;
   return listIn(objectIn(answer.value)?.['members'], isReading).at(-1)?.measured_at ?? measured;
@@ -270,13 +280,13 @@ async function present(record: Values, id: string, asked: Promise<Answer> | unde
     rest,
   );
   status.textContent = 'The record is shown.';
-  const answer = await asked;
+  const [path, answer] = [historyPath(id), await asked];
   // A new element, since one that moves would count as a shift of the layout.
   rest.replaceWith(
     element(
       'div',
       {},
-      answer !== undefined && historyPart(record, id, answer),
+      answer !== undefined && path !== undefined && historyPart(record, path, answer),
       standingPart(),
       ...factsPart(record),
       embedPart(),
@@ -286,12 +296,11 @@ async function present(record: Values, id: string, asked: Promise<Answer> | unde
 }
 
 /** What a history has, or why it is not there: then the part is replaced once it is, and the rest of the page stays. */
-function historyPart(record: Values, id: string, answer: Answer): HTMLElement {
+function historyPart(record: Values, path: string, answer: Answer): HTMLElement {
   const history = answer.good ? objectIn(answer.value) : null;
-  const path = historyPath(id) ?? '';
   const retry = async () => {
     const again = await ask(path);
-    const next = historyPart(record, id, again);
+    const next = historyPart(record, path, again);
     const hadFocus = own.contains(document.activeElement);
     own.replaceWith(next);
     if (hadFocus) focus(next);

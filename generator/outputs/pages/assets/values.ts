@@ -23,6 +23,9 @@ export const objectIn = (value: unknown) => (isObject(value) ? value : null);
 export const textIn = (value: unknown) => (typeof value === 'string' ? value : null);
 export const numberIn = (value: unknown) => (typeof value === 'number' ? value : null);
 
+/** When the members of a group were last read, as each change says; null if there is no change. */
+export const lastReading = (change: Values) => textIn(Object.values(change).find(isObject)?.['to_at']);
+
 /** The elements of a list that are as expected. */
 export const listIn = <T>(value: unknown, isExpected: (element: unknown) => element is T): readonly T[] =>
   Array.isArray(value) ? value.filter(isExpected) : [];
